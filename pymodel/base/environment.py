@@ -40,19 +40,25 @@ def stamp_name(requirements: str, full: bool) -> str:
 def _run(command: Sequence[str | Path], input_text: str | None = None) -> None:
     result = subprocess.run([str(part) for part in command], input=input_text, text=True, check=False)
     if result.returncode:
-        raise InputError(" ".join(str(part) for part in command), f"exit code {result.returncode}", "the messages above say why")
+        raise InputError(
+            " ".join(str(part) for part in command), f"exit code {result.returncode}", "the messages above say why"
+        )
 
 
 def _create(folder: Path) -> None:
     if not OLDEST <= sys.version_info[:2] < TOO_NEW:
         raise InputError(
-            f"Python at {sys.executable}", "version " + ".".join(map(str, sys.version_info[:3])), "3.11, 3.12 or 3.13 (make PYTHON=python3.12 ...)"
+            f"Python at {sys.executable}",
+            "version " + ".".join(map(str, sys.version_info[:3])),
+            "3.11, 3.12 or 3.13 (make PYTHON=python3.12 ...)",
         )
     try:
         import ensurepip  # noqa: F401 - Debian splits it from python3; without it a venv has no pip
     except ImportError:
         raise InputError(
-            "the Python module venv", "no ensurepip in this Python", "the package python3-venv: apt-get install python3-venv"
+            "the Python module venv",
+            "no ensurepip in this Python",
+            "the package python3-venv: apt-get install python3-venv",
         ) from None
     print(f"creating {folder}", flush=True)
     venv.EnvBuilder(with_pip=True, clear=folder.exists()).create(folder)

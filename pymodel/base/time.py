@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-__all__ = ["MS", "NS", "PS", "S", "US", "EventQueue", "serialisation_ps"]
+__all__ = ["MS", "NS", "PS", "US", "EventQueue", "S", "serialisation_ps"]
 
 PS = 1
 NS = 1_000 * PS
