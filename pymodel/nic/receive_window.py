@@ -1,0 +1,137 @@
+"""The responder's window over PSNs: what has arrived, what is missing, and what a SACK says about it.
+
+This is the golden model of the RTL's PSN tracker, so it is written for the eye: the PSNs held out of order are a Python
+set, and the cumulative PSN walks over them one by one. The RTL keeps a bitmap in RAM; the two share no algorithm.
+
+Rules (mrc-facts.md 1.7, 3 and 11): the window is cack+1 .. cack+window. PSNs are 24-bit serial numbers: the distance
+from cack, taken modulo 2^24, is ahead of cack when it is 1 .. 2^23-1, and at or below cack otherwise (a distance of
+exactly 2^23, which serial arithmetic leaves open, counts as below, as a two's complement comparison has it).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from pymodel.base.errors import InputError
+
+__all__ = ["BITMAP_BITS", "MAX_WINDOW", "Arrival", "ArrivalClass", "ReceiveWindow"]
+
+BITMAP_BITS = 64
+MAX_WINDOW = 255 * 128  # the largest MPR that the 8-bit field can say, mrc-facts.md 2.5
+
+_PSN_MASK = (1 << 24) - 1
+_HALF = 1 << 23
+
+
+class ArrivalClass(IntEnum):
+    """What a PSN is to the window at the moment it arrives."""
+
+    NEW = 0
+    """In the window and not received before: place it."""
+    DUPLICATE = 1
+    """In the window, received before and not yet cumulative: SACK, do not place."""
+    BELOW = 2
+    """At or below cack: SACK, do not place."""
+    ABOVE = 3
+    """Beyond cack + window: NACK PSN_OOR_WINDOW, nothing changes."""
+
+
+class Arrival(NamedTuple):
+    """One event seen from outside, all values after the event: what the RTL is compared with."""
+
+    kind: ArrivalClass
+    cack_psn: int
+    """Highest PSN with everything at or below it received, 24 bits."""
+    ooo_count: int
+    """PSNs received beyond cack."""
+    base_offset: int
+    """Bitmap base minus cack, 1 or more: SETH.sack_offset."""
+    bitmap: int
+    """64 bits; bit i (LSB = 0) is set when base + i has been received."""
+
+
+class ReceiveWindow:
+    """Tracks one QP's inbound PSNs."""
+
+    __slots__ = ("_cack", "_held", "window")
+
+    def __init__(self, window: int, first_psn: int) -> None:
+        """Start with nothing received.
+
+        Parameters
+        ----------
+        window:
+            Packets, 1 to 32,640: the responder's MPR (in PSNs, not in units of 128).
+        first_psn:
+            The PSN expected first, 24 bits; cack starts one below it.
+        """
+        if not 1 <= window <= MAX_WINDOW:
+            raise InputError("receive window", str(window), f"a number of PSNs from 1 to {MAX_WINDOW}")
+        if not 0 <= first_psn <= _PSN_MASK:
+            raise InputError("first PSN", str(first_psn), "a 24-bit number")
+        self.window = window
+        self._cack = (first_psn - 1) & _PSN_MASK
+        self._held: set[int] = set()
+
+    @property
+    def cack_psn(self) -> int:
+        """Cumulative PSN, 24 bits: everything at or below it has been received."""
+        return self._cack
+
+    @property
+    def ooo_count(self) -> int:
+        """PSNs received beyond the cumulative one."""
+        return len(self._held)
+
+    def classify(self, psn: int) -> ArrivalClass:
+        """What `psn` would be if it arrived now; changes nothing (a trimmed packet asks this)."""
+        ahead = (psn - self._cack) & _PSN_MASK
+        if ahead == 0 or ahead >= _HALF:
+            return ArrivalClass.BELOW
+        if ahead > self.window:
+            return ArrivalClass.ABOVE
+        return ArrivalClass.DUPLICATE if psn in self._held else ArrivalClass.NEW
+
+    def accept(self, psn: int) -> ArrivalClass:
+        """`psn` arrived: record it when it is new, move cack past every run that it closes, and say what it was."""
+        kind = self.classify(psn)
+        if kind is not ArrivalClass.NEW:
+            return kind
+        if psn != (self._cack + 1) & _PSN_MASK:
+            self._held.add(psn)
+            return kind
+        while True:
+            self._cack = psn
+            psn = (psn + 1) & _PSN_MASK
+            if psn not in self._held:
+                return kind
+            self._held.remove(psn)
+
+    def receive(self, psn: int) -> Arrival:
+        """`accept(psn)` with all that can be seen of the window afterwards, for a SACK triggered by `psn`."""
+        kind = self.accept(psn)
+        base = self.sack_base(psn)
+        return Arrival(kind, self._cack, len(self._held), (base - self._cack) & _PSN_MASK, self.bitmap(base))
+
+    def sack_base(self, psn: int) -> int:
+        """Bitmap base, 24 bits, of a SACK that `psn` triggers.
+
+        The lowest PSN not yet received (cack+1), moved up just so far that the 64 bits include `psn`. For a `psn` at or
+        below cack, or above the window, it is cack+1.
+        """
+        ahead = (psn - self._cack) & _PSN_MASK
+        if not BITMAP_BITS < ahead <= self.window:
+            return (self._cack + 1) & _PSN_MASK
+        return (psn - (BITMAP_BITS - 1)) & _PSN_MASK
+
+    def bitmap(self, base: int) -> int:
+        """64 bits: bit i is set when base + i has been received. `base` lies beyond cack, as `sack_base` gives it."""
+        held = self._held
+        if not held:
+            return 0
+        bits = 0
+        for i in range(BITMAP_BITS):
+            if (base + i) & _PSN_MASK in held:
+                bits |= 1 << i
+        return bits
