@@ -1,7 +1,7 @@
 """What every test run shares: skips for missing tools, the nightly gate, and the closing line.
 
-A marker names the tools a test needs. Without them the test skips and says what that leaves out; `MRC_REQUIRE=bmv2,tshark`
-turns such a skip into a failure. Nightly tests run only when the marker expression names them.
+A marker names the tools a test needs. Without them the test skips and says what that leaves out;
+`MRC_REQUIRE=bmv2,tshark` turns such a skip into a failure. Nightly tests run only when the marker expression names them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in required():
         if missing := missing_tools(marker):
             raise pytest.UsageError(
-                f"MRC_REQUIRE asks for {marker}, and {', '.join(missing)} is missing: {TOOLS[missing[0]].how}"
+                f"MRC_REQUIRE: found no {missing[0]}, expected it for {marker}: {TOOLS[missing[0]].how}"
             )
 
 

@@ -1,4 +1,4 @@
-"""Write requirements.lock from pyproject.toml: `python scripts/make_lock.py`, where uv is installed (`pip install uv`)."""
+"""Write requirements.lock from pyproject.toml; needs uv (`pip install uv`)."""
 
 import subprocess
 import sys

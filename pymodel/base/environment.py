@@ -1,7 +1,7 @@
 """The project's own Python environment: `.venv` in the clone, made from the hashed lock file.
 
-`requirements.lock` has two sections. The first is the run-time set that `make demo` needs; the second adds what tests, RTL
-simulation and lint need. Only the standard library is used here, since nothing is installed yet when it runs.
+`requirements.lock` has two sections. The first is the run-time set that `make demo` needs; the second adds what tests,
+RTL simulation and lint need. Only the standard library is used here, since nothing is installed yet when it runs.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def ensure(root: Path, full: bool) -> Path:
     if not python.exists():
         _create(folder)
     print(f"installing the {'full' if full else 'run-time'} set of requirements.lock", flush=True)
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     subset = folder / "requirements.txt"
     subset.write_text(requirements, encoding="utf-8")
     # Constraints of the machine (pip.conf, PIP_CONSTRAINT) must not argue with a lock whose every file has its hash.

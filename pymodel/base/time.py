@@ -1,7 +1,7 @@
 """Virtual time: integer picoseconds, and one queue of events.
 
-No float ever carries a time. The queue is the only heap of the project; events of the same picosecond leave in the order
-in which they were put in, so that a run does not depend on how a heap breaks ties.
+No float ever carries a time. The queue is the only heap of the project; events of the same picosecond leave in the
+order in which they were put in, so that a run does not depend on how a heap breaks ties.
 """
 
 from __future__ import annotations

