@@ -1,7 +1,8 @@
 """What every test run shares: skips for missing tools, the nightly gate, and the closing line.
 
 A marker names the tools a test needs. Without them the test skips and says what that leaves out;
-`MRC_REQUIRE=bmv2,tshark` turns such a skip into a failure. Nightly tests run only when the marker expression names them.
+`MRC_REQUIRE=bmv2,tshark` turns such a skip into a failure. Nightly tests run only when the marker expression
+names them.
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ class Tool:
     """A program (or header file) that some part of the project runs.
 
     `package` is the Debian package that has it, None when it comes in another way; `how` is the sentence part that
-    tells how a user gets it; `leaves_out` what does not run without it; `wheel` the Python package that has it and knows its version.
+    tells how a user gets it; `leaves_out` what does not run without it; `wheel` the Python package that has it
+    and knows its version.
     """
 
     name: str
