@@ -21,8 +21,8 @@ demo: venv  ## the main job: two writes over two planes of P4 switches (embedded
 test: venv-full  ## the suite that CI runs (ARGS="-k name" narrows it)
 	@$(BIN)/python -m pytest $(ARGS)
 
-p4:  ## compile p4/ with p4c; without p4c verify that p4/compiled is not stale
-	@PATH="$(CURDIR)/$(BIN):$$PATH" python3 scripts/build_p4.py
+p4: venv  ## compile p4/ with p4c; without p4c verify that p4/compiled is not stale
+	@$(BIN)/python scripts/build_p4.py
 
 rtl: venv-full  ## the cocotb tests alone
 	@$(BIN)/python -m pytest -m rtl cocotb_tests tests/rtl $(ARGS)

@@ -1,0 +1,80 @@
+"""The command `mrc`.
+
+Bad input ends in one sentence on standard error and exit code 2; a run whose check fails ends with 1.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from pymodel.base.errors import InputError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__.split("\n")[0]
+)
+switch_app = typer.Typer(no_args_is_help=True, help="Work with one switch.")
+app.add_typer(switch_app, name="switch")
+
+
+class Switch(StrEnum):
+    """Which target runs the compiled P4 program."""
+
+    embedded = "embedded"
+    bmv2 = "bmv2"
+
+
+@app.command()
+def run(
+    scenario: Annotated[Path, typer.Argument(help="The scenario, in YAML.")],
+    switch: Annotated[Switch | None, typer.Option(help="Run the P4 program on this target.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Settles every random choice.")] = None,
+    pcap: Annotated[Path | None, typer.Option(help="Write every frame of every link to this pcapng file.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder for result.json.")] = Path("results"),
+    progress: Annotated[bool | None, typer.Option("--progress/--no-progress", help="Default: on a terminal.")] = None,
+) -> None:
+    """Run a scenario, check every memory and completion, print a table and write result.json."""
+    from pymodel.cosim import result as results
+    from pymodel.cosim.run import run_scenario
+    from pymodel.cosim.scenario import load
+    from pymodel.report.progress import Progress
+    from pymodel.report.table import summary
+
+    changes: dict[str, object] = {}
+    if switch is not None:
+        changes["switch"] = switch.value
+    if seed is not None:
+        changes["seed"] = seed
+    chosen = load(scenario).model_copy(update=changes)
+    console = Console()
+    with Progress(console, on=console.is_terminal if progress is None else progress) as bar:
+        outcome = run_scenario(chosen, capture=pcap, watch=bar.update)
+    path = results.save(outcome, out)
+    console.print(summary(outcome, chosen.name))
+    console.print(f"result: {path}" + (f"\ncapture: {pcap}" if pcap else ""), soft_wrap=True)
+    if not outcome.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def doctor() -> None:
+    """Name the tools found, their versions, and what each missing one leaves out."""
+    from pymodel.report.doctor import report
+
+    Console().print(report())
+
+
+def main() -> None:
+    """Entry point of `mrc`."""
+    try:
+        app()
+    except InputError as error:
+        print(f"mrc: {error}", file=sys.stderr)
+        sys.exit(2)
