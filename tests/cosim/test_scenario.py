@@ -107,5 +107,5 @@ def test_what_is_no_scenario_at_all(tmp_path: Path, content: bytes, sentence: st
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere.yaml: found no such file"):
+    with pytest.raises(InputError, match=r"nowhere\.yaml: found no such file"):
         load(tmp_path / "nowhere.yaml")
