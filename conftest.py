@@ -13,6 +13,7 @@ from collections import Counter
 import pytest
 
 from pymodel.base.toolpath import TOOLS, find, version
+from pymodel.bench.nightly import stale
 
 NEEDS = {
     "bmv2": ("simple_switch_grpc",),
@@ -68,4 +69,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     for marker in NEEDS:
         for tool in missing_tools(marker)[:1]:
             line += f"; left out without {tool} ({marker}): {skipped[tool]} tests, {TOOLS[tool].leaves_out}"
+    if old := stale():
+        line += f"; figures of docs/nightly.json older than their sources: {', '.join(old)}"
     reporter.write_line(line)
