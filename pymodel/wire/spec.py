@@ -1,11 +1,11 @@
 """The wire of MRC, written down once: headers, opcodes, code points, units, default ports and addresses.
 
-Everything else that knows a bit position or a code point is emitted from this file (`python -m pymodel.wire.emit`) or imports
-it; a test searches the sources for literals. Each entry names its source, mostly a section of `docs/mrc-facts.md`. Where
-public sources disagree, `WireOptions` holds the choice, with the default of mrc-facts.md 9.
+Everything else that knows a bit position or a code point is emitted from this file (`python -m pymodel.wire.emit`) or
+imports it; a test searches the sources for literals. Each entry names its source, mostly a section of
+`docs/mrc-facts.md`. Where public sources disagree, `WireOptions` holds the choice, with the default of mrc-facts.md 9.
 
-All fields are big-endian and listed from the most significant bit of the first byte on. Sizes are in bytes unless a name
-says otherwise.
+All fields are big-endian and listed from the most significant bit of the first byte on. Sizes are in bytes unless a
+name says otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from enum import Enum, IntEnum
 
 from pymodel.base.errors import InputError
 
-# --- Code points -------------------------------------------------------------------------------------------------------
+# --- Code points ----------------------------------------------------------------------------------
 
 
 class Ethertype(IntEnum):
@@ -136,7 +136,7 @@ class UsidRole(IntEnum):
     NIC = 2
 
 
-# --- Numbers -----------------------------------------------------------------------------------------------------------
+# --- Numbers --------------------------------------------------------------------------------------
 
 UDP_PORT_ROCE_V2 = 4791  # IANA; mrc-facts.md 1.12
 UDP_PORT_SWAPPED = 4971  # printed so in two readings of the specification; mrc-facts.md 1.12
@@ -197,7 +197,7 @@ USID_BLOCK_DEFAULT = 0xFC000000
 USID_TABLE_PREFIX_BITS = USID_BLOCK_BITS + USID_BITS
 USID_PASSES_MAX = 2  # own uSID twice in a row; mrc-facts.md 11
 
-# --- Headers -----------------------------------------------------------------------------------------------------------
+# --- Headers --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +341,9 @@ SRH = Header(
         Field("tag", 16),
     ),
 )
-SEGMENT = Header("SEGMENT", "One SRH segment, the last of the path first", "RFC 8754 section 2", (Field("address", 128),))
+SEGMENT = Header(
+    "SEGMENT", "One SRH segment, the last of the path first", "RFC 8754 section 2", (Field("address", 128),)
+)
 UDP = Header(
     "UDP",
     "User Datagram Protocol",
@@ -350,7 +352,7 @@ UDP = Header(
         Field("src_port", 16, note="half of the EV"),
         Field("dst_port", 16, UDP_PORT_ROCE_V2),
         Field("length", 16),
-        Field("checksum", 16, note="0 when sent, not looked at when received: the ICRC protects the packet"),
+        Field("checksum", 16, note="0 when sent, ignored when received: the ICRC protects"),
     ),
 )
 BTH = Header(
@@ -533,17 +535,17 @@ ICRC_MASKED: dict[str, tuple[str, ...]] = {
     "UDP": ("checksum",),
     "BTH": ("reserved_variant",),
 }
-"""Fields that count as all ones in the ICRC (mrc-facts.md 1.13); everything else from the inner IP header on is covered."""
+"""Fields that count as all ones in the ICRC (mrc-facts.md 1.13); all else from the inner IP header on counts."""
 
-# --- Deployment and options --------------------------------------------------------------------------------------------
+# --- Deployment and options -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class DscpMap:
     """DSCP of each traffic class; laboratory values of mrc-facts.md 1.12 and 10, settable per deployment.
 
-    Classes that MRC calls optional may be None. The two trim marks must differ from each other and from everything that is
-    sent, or a receiver could not tell a trimmed packet.
+    Classes that MRC calls optional may be None. The two trim marks must differ from each other and from everything that
+    is sent, or a receiver could not tell a trimmed packet.
     """
 
     trimmable: int | None = 4
