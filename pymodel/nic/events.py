@@ -1,8 +1,8 @@
 """What goes into a NIC core and what comes out of it.
 
 The cores of `pymodel.nic` do no I/O and read no clock. `handle(event, now_ps)` takes one of the events below and
-returns a list of the actions below; the caller moves frames, memory and time. That makes a core testable as rows, replayable
-from a log, and comparable with RTL action by action (`docs/interfaces.md`).
+returns a list of the actions below; the caller moves frames, memory and time. That makes a core testable as rows,
+replayable from a log, and comparable with RTL action by action (`docs/interfaces.md`).
 
 Ports are 0-based, times are integer picoseconds, addresses and lengths are in bytes.
 """

@@ -14,14 +14,12 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from pymodel.base.errors import InputError
+from pymodel.wire.serial import PSN
+from pymodel.wire.spec import MPR_UNIT_PSNS, MPR_UNITS_MAX, SACK_BITMAP_BITS
 
-__all__ = ["BITMAP_BITS", "MAX_WINDOW", "Arrival", "ArrivalClass", "ReceiveWindow"]
+__all__ = ["MAX_WINDOW", "Arrival", "ArrivalClass", "ReceiveWindow"]
 
-BITMAP_BITS = 64
-MAX_WINDOW = 255 * 128  # the largest MPR that the 8-bit field can say, mrc-facts.md 2.5
-
-_PSN_MASK = (1 << 24) - 1
-_HALF = 1 << 23
+MAX_WINDOW = MPR_UNITS_MAX * MPR_UNIT_PSNS  # the largest MPR that the 8-bit field can say, mrc-facts.md 2.5
 
 
 class ArrivalClass(IntEnum):
@@ -68,10 +66,10 @@ class ReceiveWindow:
         """
         if not 1 <= window <= MAX_WINDOW:
             raise InputError("receive window", str(window), f"a number of PSNs from 1 to {MAX_WINDOW}")
-        if not 0 <= first_psn <= _PSN_MASK:
+        if not 0 <= first_psn <= PSN.mask:
             raise InputError("first PSN", str(first_psn), "a 24-bit number")
         self.window = window
-        self._cack = (first_psn - 1) & _PSN_MASK
+        self._cack = PSN.add(first_psn, -1)
         self._held: set[int] = set()
 
     @property
@@ -86,8 +84,8 @@ class ReceiveWindow:
 
     def classify(self, psn: int) -> ArrivalClass:
         """What `psn` would be if it arrived now; changes nothing (a trimmed packet asks this)."""
-        ahead = (psn - self._cack) & _PSN_MASK
-        if ahead == 0 or ahead >= _HALF:
+        ahead = PSN.diff(psn, self._cack)
+        if ahead <= 0:
             return ArrivalClass.BELOW
         if ahead > self.window:
             return ArrivalClass.ABOVE
@@ -98,12 +96,12 @@ class ReceiveWindow:
         kind = self.classify(psn)
         if kind is not ArrivalClass.NEW:
             return kind
-        if psn != (self._cack + 1) & _PSN_MASK:
+        if psn != PSN.add(self._cack, 1):
             self._held.add(psn)
             return kind
         while True:
             self._cack = psn
-            psn = (psn + 1) & _PSN_MASK
+            psn = PSN.add(psn, 1)
             if psn not in self._held:
                 return kind
             self._held.remove(psn)
@@ -112,7 +110,7 @@ class ReceiveWindow:
         """`accept(psn)` with all that can be seen of the window afterwards, for a SACK triggered by `psn`."""
         kind = self.accept(psn)
         base = self.sack_base(psn)
-        return Arrival(kind, self._cack, len(self._held), (base - self._cack) & _PSN_MASK, self.bitmap(base))
+        return Arrival(kind, self._cack, len(self._held), PSN.forward(base, self._cack), self.bitmap(base))
 
     def sack_base(self, psn: int) -> int:
         """Bitmap base, 24 bits, of a SACK that `psn` triggers.
@@ -120,10 +118,9 @@ class ReceiveWindow:
         The lowest PSN not yet received (cack+1), moved up just so far that the 64 bits include `psn`. For a `psn` at or
         below cack, or above the window, it is cack+1.
         """
-        ahead = (psn - self._cack) & _PSN_MASK
-        if not BITMAP_BITS < ahead <= self.window:
-            return (self._cack + 1) & _PSN_MASK
-        return (psn - (BITMAP_BITS - 1)) & _PSN_MASK
+        if SACK_BITMAP_BITS < PSN.diff(psn, self._cack) <= self.window:
+            return PSN.add(psn, 1 - SACK_BITMAP_BITS)
+        return PSN.add(self._cack, 1)
 
     def bitmap(self, base: int) -> int:
         """64 bits: bit i is set when base + i has been received. `base` lies beyond cack, as `sack_base` gives it."""
@@ -131,7 +128,7 @@ class ReceiveWindow:
         if not held:
             return 0
         bits = 0
-        for i in range(BITMAP_BITS):
-            if (base + i) & _PSN_MASK in held:
+        for i in range(SACK_BITMAP_BITS):
+            if PSN.add(base, i) in held:
                 bits |= 1 << i
         return bits

@@ -1,0 +1,229 @@
+"""The requester's window over PSNs: what has been sent, what the peer has, what must be sent again.
+
+Inside, packets are counted by an index that never wraps: packet 0 carries the QP's first PSN, packet i the PSN i later,
+modulo 2^24. A PSN from the wire becomes an index once, at the door, by its signed distance from the oldest
+unacknowledged packet.
+
+Nothing beyond cack + MPR is ever sent, whether for the first time or again (mrc-facts.md 2.5). In flight are the nominal
+sizes of packets sent, not acknowledged and not declared lost (mrc-facts.md 11).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from pymodel.base.errors import InputError
+from pymodel.wire.serial import PSN
+from pymodel.wire.spec import MPR_UNIT_PSNS, MPR_UNITS_MAX, Opcode
+
+if TYPE_CHECKING:
+    from pymodel.nic.ev_table import EvSlot
+    from pymodel.nic.message import Message
+
+__all__ = ["Packet", "PacketState", "SendWindow", "mpr_from_psns", "mpr_to_psns"]
+
+
+def mpr_to_psns(units: int) -> int:
+    """PSNs that an MPR of `units` allows; the wire counts in units of 128 (mrc-facts.md 2.5)."""
+    if not 1 <= units <= MPR_UNITS_MAX:
+        raise InputError("MPR", f"{units} units", f"1 to {MPR_UNITS_MAX} units of {MPR_UNIT_PSNS} PSNs")
+    return units * MPR_UNIT_PSNS
+
+
+def mpr_from_psns(psns: int) -> int:
+    """The MPR field, in units of 128, for a window of `psns`, which must be a whole number of units."""
+    units, rest = divmod(psns, MPR_UNIT_PSNS)
+    if rest or not 1 <= units <= MPR_UNITS_MAX:
+        raise InputError(
+            "MPR", f"{psns} PSNs", f"a multiple of {MPR_UNIT_PSNS} up to {MPR_UNITS_MAX * MPR_UNIT_PSNS}"
+        )
+    return units
+
+
+class PacketState(Enum):
+    """Where a packet that has been sent stands."""
+
+    IN_FLIGHT = "sent, nothing heard"
+    LOST = "declared lost, waits to be sent again"
+    ACKNOWLEDGED = "the peer has it"
+
+
+class Packet:
+    """One PSN of a message, from its first transmission until it is acknowledged cumulatively."""
+
+    __slots__ = (
+        "ev",
+        "index",
+        "length",
+        "message",
+        "offset",
+        "opcode",
+        "order",
+        "position",
+        "psn",
+        "sent",
+        "size",
+        "state",
+    )
+
+    def __init__(
+        self, index: int, psn: int, message: Message, offset: int, length: int, opcode: Opcode, size: int
+    ) -> None:
+        """`length` payload bytes at `offset` of `message`; `size` is the nominal size that counts as in flight."""
+        self.index = index
+        self.psn = psn
+        self.message = message
+        self.offset = offset
+        self.length = length
+        self.opcode = opcode
+        self.size = size
+        self.state = PacketState.LOST
+        self.sent = 0
+        """How often it has been sent."""
+        self.ev: EvSlot | None = None
+        """The EV of its last transmission."""
+        self.order = 0
+        """Transmissions of this QP up to its last one, that one included."""
+        self.position = 0
+        """Packets sent for the first time before its last transmission, itself included: see `SendWindow.overtaken`."""
+
+
+class SendWindow:
+    """Packets of one QP between the oldest unacknowledged one and the newest one sent."""
+
+    __slots__ = ("_first_psn", "_lost", "_packets", "_sacked", "inflight", "mpr", "next_index", "transmissions", "unack_index")
+
+    def __init__(self, first_psn: int, mpr: int) -> None:
+        """The first packet will carry `first_psn`; at most `mpr` PSNs beyond cack may be sent."""
+        if not 0 <= first_psn <= PSN.mask:
+            raise InputError("first PSN", str(first_psn), "a 24-bit number")
+        self.mpr = mpr
+        self.next_index = 0
+        self.unack_index = 0
+        self.inflight = 0
+        self.transmissions = 0
+        self._first_psn = first_psn
+        self._packets: dict[int, Packet] = {}
+        self._sacked = 0  # bit i: packet unack_index + i is acknowledged
+        self._lost: list[int] = []  # heap of indices; one that is no longer LOST is passed over when it surfaces
+
+    def psn(self, index: int) -> int:
+        """PSN of packet `index`."""
+        return PSN.add(self._first_psn, index)
+
+    def index(self, psn: int) -> int:
+        """The index that `psn` means, within 2^23 of the oldest unacknowledged packet; may be negative."""
+        return self.unack_index + PSN.diff(psn, self.psn(self.unack_index))
+
+    @property
+    def outstanding(self) -> bool:
+        """Something has been sent and not been acknowledged."""
+        return self.unack_index < self.next_index
+
+    @property
+    def limit(self) -> int:
+        """First index that must not be sent now: cack + MPR + 1."""
+        return self.unack_index + self.mpr
+
+    def unacknowledged(self, psn: int) -> Packet | None:
+        """The packet of `psn` if it has been sent and the peer is not known to have it."""
+        packet = self._packets.get(self.index(psn))
+        return packet if packet is not None and packet.state is not PacketState.ACKNOWLEDGED else None
+
+    def missing(self, below: int) -> Iterator[Packet]:
+        """Packets in flight with an index under `below`, oldest first."""
+        holes = ~self._sacked & ((1 << max(0, min(below, self.next_index) - self.unack_index)) - 1)
+        while holes:
+            lowest = holes & -holes
+            holes ^= lowest
+            packet = self._packets[self.unack_index + lowest.bit_length() - 1]
+            if packet.state is PacketState.IN_FLIGHT:
+                yield packet
+
+    def next_lost(self) -> Packet | None:
+        """The oldest packet that waits to be sent again and lies within the limit."""
+        while self._lost:
+            packet = self._packets.get(self._lost[0])
+            if packet is not None and packet.state is PacketState.LOST:
+                return packet if packet.index < self.limit else None
+            heapq.heappop(self._lost)
+        return None
+
+    def send(self, packet: Packet) -> None:
+        """`packet` leaves: a new one at `next_index`, or one that `next_lost` gave."""
+        if packet.index == self.next_index:
+            self._packets[packet.index] = packet
+            self.next_index += 1
+        packet.state = PacketState.IN_FLIGHT
+        packet.sent += 1
+        self.transmissions += 1
+        packet.order = self.transmissions
+        packet.position = self.next_index
+        self.inflight += packet.size
+
+    def lose(self, packet: Packet) -> None:
+        """Declare a packet in flight lost: it waits to be sent again and no longer counts as in flight."""
+        packet.state = PacketState.LOST
+        self.inflight -= packet.size
+        heapq.heappush(self._lost, packet.index)
+
+    def acknowledge(self, cack_psn: int, base_offset: int, bitmap: int) -> list[Packet] | None:
+        """Take what a SACK says and return the packets that are acknowledged by it for the first time, oldest first.
+
+        The bitmap's base is `cack_psn` + `base_offset`; it may lie at or below cack. A SACK older than the last one is
+        as good as any: what the peer has received stays received. None, and no change, for a SACK that speaks of packets
+        never sent.
+        """
+        cack = self.index(cack_psn)
+        base = cack + base_offset
+        if cack >= self.next_index or base + bitmap.bit_length() > max(self.next_index, base):
+            return None
+        newly = []
+        if cack >= self.unack_index:
+            for index in range(self.unack_index, cack + 1):
+                packet = self._packets.pop(index)
+                if self._settle(packet):
+                    newly.append(packet)
+            self._sacked >>= cack + 1 - self.unack_index
+            self.unack_index = cack + 1
+        ahead = base - self.unack_index
+        fresh = (bitmap << ahead if ahead >= 0 else bitmap >> -ahead) & ~self._sacked
+        if fresh:
+            self._sacked |= fresh
+            while fresh:
+                lowest = fresh & -fresh
+                fresh ^= lowest
+                packet = self._packets[self.unack_index + lowest.bit_length() - 1]
+                if self._settle(packet):
+                    newly.append(packet)
+        while self._sacked & 1:
+            del self._packets[self.unack_index]
+            self._sacked >>= 1
+            self.unack_index += 1
+        return newly
+
+    def _settle(self, packet: Packet) -> bool:
+        state = packet.state
+        if state is PacketState.ACKNOWLEDGED:
+            return False
+        if state is PacketState.IN_FLIGHT:
+            self.inflight -= packet.size
+        packet.state = PacketState.ACKNOWLEDGED
+        return True
+
+    def overtaken(self, distance: int) -> list[Packet]:
+        """Packets in flight that `distance` or more newer packets have overtaken, oldest first.
+
+        Only first transmissions count as newer: the highest acknowledged packet lies `distance` or more beyond the
+        place in the stream where the packet was last sent. A packet sent again is judged by its new place, so one loss
+        is declared once, and the loss of a retransmission is seen as well.
+        """
+        place = self.unack_index + self._sacked.bit_length() - distance
+        return [packet for packet in self.missing(place) if packet.position <= place]
+
+    def sent_by(self, order: int) -> list[Packet]:
+        """Packets in flight whose last transmission was the QP's `order`-th or an earlier one, oldest first."""
+        return [packet for packet in self.missing(self.next_index) if packet.order <= order]
