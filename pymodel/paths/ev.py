@@ -1,0 +1,360 @@
+"""Entropy values: how an EV is laid out, expanded into header fields, drawn, and managed (`mrc-facts.md` 2.2).
+
+An *EV format* lists the widths of the fields on the wire. An *EV template* lists, field by field, an initial value and
+a mask that says which of its bits come from the EV, each EV bit used once, most significant first. *Profiles* are what
+a controller creates and moves through INIT, OFFLINE and ONLINE. EVs are integers of `EvTemplate.ev_bits` bits.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+
+from pymodel.base.errors import InputError
+from pymodel.paths.usid import BLOCK_BITS, USID_BITS, USIDS_PER_ADDRESS, SourceRoute
+
+__all__ = [
+    "SRV6",
+    "SRV6_SRH",
+    "STEV",
+    "UDP",
+    "EvField",
+    "EvFormat",
+    "EvFormatProfile",
+    "EvMode",
+    "EvProfile",
+    "EvRecord",
+    "EvSource",
+    "EvTemplate",
+    "ProfileState",
+]
+
+EV_BITS = 32
+ADDRESS_BITS = 128
+
+
+class EvMode(IntEnum):
+    """Where an EV format puts the expanded EV (numbers of the OCP controller interface)."""
+
+    STEV = 1
+    SRV6 = 2
+    UDP = 4
+
+    @property
+    def most_bits(self) -> int:
+        """Widest expanded EV: flow label and source port, address and SRH segment, or source port."""
+        return {EvMode.STEV: 32, EvMode.SRV6: 2 * ADDRESS_BITS, EvMode.UDP: 16}[self]
+
+
+class EvSource(IntEnum):
+    """Who names the EVs of a profile: the vendor, the controller one by one, or a generator within fields' limits."""
+
+    AUTO = 1
+    EXPLICIT = 2
+    GENERATED = 4
+
+
+class ProfileState(Enum):
+    """Life of a profile: created, configured, usable by QPs."""
+
+    INIT = "INIT"
+    OFFLINE = "OFFLINE"
+    ONLINE = "ONLINE"
+
+
+_NEXT_STATES = {
+    ProfileState.INIT: (ProfileState.OFFLINE,),
+    ProfileState.OFFLINE: (ProfileState.ONLINE, ProfileState.INIT),
+    ProfileState.ONLINE: (ProfileState.OFFLINE,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EvRecord:
+    """One EV of a set: its 32 bits, the local port (0-based: the plane), and the outer destination it stands for."""
+
+    ev: int
+    port: int
+    address: int
+    segment: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvFormat:
+    """Widths in bits of the fields that an expanded EV has on the wire, most significant first."""
+
+    mode: EvMode
+    widths: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        where = f"EV format {self.mode.name}"
+        if not self.widths or any(not 1 <= width <= 32 for width in self.widths):
+            raise InputError(where, f"field widths {list(self.widths)}", "one field or more of 1 to 32 bits")
+        if self.bits > self.mode.most_bits:
+            raise InputError(where, f"{self.bits} bits", f"at most {self.mode.most_bits} bits in all")
+        if self.mode is EvMode.SRV6 and self.bits > ADDRESS_BITS:
+            ends = [sum(self.widths[: count + 1]) for count in range(len(self.widths))]
+            if ADDRESS_BITS not in ends:
+                raise InputError(
+                    where, f"field widths {list(self.widths)}", "a field that ends with the address, at bit 128"
+                )
+
+    @property
+    def bits(self) -> int:
+        """Width of the whole."""
+        return sum(self.widths)
+
+
+STEV = EvFormat(EvMode.STEV, (16, 16))
+UDP = EvFormat(EvMode.UDP, (16,))
+SRV6 = EvFormat(EvMode.SRV6, (BLOCK_BITS, *[USID_BITS] * USIDS_PER_ADDRESS))
+SRV6_SRH = EvFormat(EvMode.SRV6, SRV6.widths * 2)
+
+
+@dataclass(frozen=True, slots=True)
+class EvField:
+    """One field of a template, at most 32 bits wide.
+
+    `mask` marks the bits that come from the EV, the rest comes from `init`; a generator draws the masked bits, read as
+    one number, from `minimum` to `maximum`. A fixed field has mask, minimum and maximum zero.
+    """
+
+    width: int
+    init: int = 0
+    minimum: int = 0
+    maximum: int = 0
+    mask: int = 0
+
+    def __post_init__(self) -> None:
+        where = f"EV field of {self.width} bits"
+        if not 1 <= self.width <= 32:
+            raise InputError("EV field", f"width {self.width}", "a width from 1 to 32 bits")
+        if not 0 <= self.init < 1 << self.width:
+            raise InputError(where, f"initial value {self.init:#x}", f"a number of {self.width} bits")
+        if not 0 <= self.mask < 1 << self.width:
+            raise InputError(where, f"mask {self.mask:#x}", f"a mask of {self.width} bits")
+        if not 0 <= self.minimum <= self.maximum < 1 << self.ev_bits:
+            raise InputError(
+                where,
+                f"minimum {self.minimum} and maximum {self.maximum} under mask {self.mask:#x}",
+                f"0 <= minimum <= maximum < {1 << self.ev_bits}",
+            )
+
+    @classmethod
+    def drawn(cls, width: int, init: int, mask: int) -> EvField:
+        """A field whose masked bits may take every value."""
+        return cls(width, init, 0, (1 << mask.bit_count()) - 1, mask)
+
+    @property
+    def ev_bits(self) -> int:
+        """How many bits of the EV this field uses."""
+        return self.mask.bit_count()
+
+    def insert(self, value: int) -> int:
+        """Return the field with `value`, `ev_bits` wide, laid over the masked bits."""
+        result = self.init & ~self.mask
+        left = self.ev_bits
+        for bit in reversed(range(self.width)):
+            if self.mask >> bit & 1:
+                left -= 1
+                result |= (value >> left & 1) << bit
+        return result
+
+    def extract(self, content: int) -> int:
+        """Return the masked bits of `content` as one number of `ev_bits` bits: the opposite of `insert`."""
+        value = 0
+        for bit in reversed(range(self.width)):
+            if self.mask >> bit & 1:
+                value = value << 1 | content >> bit & 1
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class EvTemplate:
+    """How an EV becomes the fields of a format. InputError when it breaks a limit of `mrc-facts.md` 2.2."""
+
+    format: EvFormat
+    fields: tuple[EvField, ...]
+    ev_bits: int = EV_BITS
+
+    def __post_init__(self) -> None:
+        where = f"EV profile of format {self.format.mode.name}"
+        widths = self.format.widths
+        if not 1 <= len(self.fields) <= len(widths):
+            raise InputError(where, f"{len(self.fields)} fields", f"1 to {len(widths)} fields, as the format has")
+        total = sum(part.width for part in self.fields)
+        if total > self.format.bits:
+            raise InputError(where, f"{total} bits in all", f"at most the {self.format.bits} bits of the format")
+        for number, (part, width) in enumerate(zip(self.fields, widths, strict=False)):
+            if part.width > width:
+                raise InputError(where, f"field {number} of {part.width} bits", f"at most the format's {width} bits")
+        if self.used_bits > self.ev_bits:
+            raise InputError(where, f"masks of {self.used_bits} bits", f"at most the {self.ev_bits} bits of an EV")
+
+    @property
+    def used_bits(self) -> int:
+        """How many of the EV's most significant bits the masks use; the others change nothing."""
+        return sum(part.ev_bits for part in self.fields)
+
+    def expand(self, ev: int) -> tuple[int, ...]:
+        """Return the content of each field for `ev`."""
+        if not 0 <= ev < 1 << self.ev_bits:
+            raise InputError("EV", f"{ev:#x}", f"a number of {self.ev_bits} bits")
+        left = self.ev_bits
+        contents = []
+        for part in self.fields:
+            left -= part.ev_bits
+            contents.append(part.insert(ev >> left & ((1 << part.ev_bits) - 1)))
+        return tuple(contents)
+
+    def collect(self, contents: Sequence[int], rest: int = 0) -> int:
+        """Return the EV whose expansion agrees with `contents` under the masks, with `rest` in its unused low bits."""
+        unused = self.ev_bits - self.used_bits
+        if not 0 <= rest < 1 << unused:
+            raise InputError("EV", f"{rest:#x} for its unused bits", f"a number of {unused} bits")
+        ev = 0
+        for part, content in zip(self.fields, contents, strict=True):
+            ev = ev << part.ev_bits | part.extract(content)
+        return ev << unused | rest
+
+    def pack(self, ev: int) -> int:
+        """Return the expansion of `ev` as one number of `format.bits` bits; a narrow field is right-justified."""
+        value = 0
+        contents = self.expand(ev)
+        for number, width in enumerate(self.format.widths):
+            value = value << width | (contents[number] if number < len(contents) else 0)
+        return value
+
+    def route(self, ev: int) -> SourceRoute:
+        """Return outer destination and SRH segment for `ev`; the format's mode must be SRv6."""
+        if self.format.mode is not EvMode.SRV6:
+            raise InputError(
+                "EV profile", f"format {self.format.mode.name}", "format SRV6 where an address is asked for"
+            )
+        whole = self.pack(ev) << EvMode.SRV6.most_bits - self.format.bits
+        segment = whole & ((1 << ADDRESS_BITS) - 1)
+        return SourceRoute(whole >> ADDRESS_BITS, segment or None)
+
+    def generate(self, count: int, rng: random.Random) -> list[int]:
+        """Draw `count` different EVs, each field's bits within its limits and unused low bits zero."""
+        possible = 1
+        for part in self.fields:
+            possible *= part.maximum - part.minimum + 1
+        if not 1 <= count <= possible:
+            raise InputError(
+                "generated EV profile", f"{count} EVs", f"1 to {possible}, all that the fields' limits allow"
+            )
+        numbers: dict[int, None] = {}
+        while len(numbers) < count:
+            # Rejection is slow only near the whole of a small space, which a shuffle covers.
+            if possible <= 4 * count:
+                numbers = dict.fromkeys(rng.sample(range(possible), count))
+            else:
+                numbers[rng.randrange(possible)] = None
+        found: list[int] = []
+        for number in numbers:
+            ev, shift = 0, 0
+            for part in reversed(self.fields):
+                number, value = divmod(number, part.maximum - part.minimum + 1)
+                ev |= part.minimum + value << shift
+                shift += part.ev_bits
+            found.append(ev << self.ev_bits - self.used_bits)
+        return found
+
+
+class _Profile:
+    """State and its legal changes, common to both kinds of profile."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.state = ProfileState.INIT
+
+    def move(self, to: ProfileState) -> None:
+        """Change state; InputError when the change is not legal or something is missing for it."""
+        if to not in _NEXT_STATES[self.state]:
+            legal = " or ".join(state.value for state in _NEXT_STATES[self.state])
+            raise InputError(
+                f"profile {self.name}", f"a move from {self.state.value} to {to.value}", f"a move to {legal}"
+            )
+        missing = self._missing_for(to)
+        if missing:
+            raise InputError(f"profile {self.name}", f"a move to {to.value} without {missing}", f"{missing} first")
+        self.state = to
+
+    def _missing_for(self, to: ProfileState) -> str:
+        raise NotImplementedError
+
+    def _require_not_online(self, what: str) -> None:
+        if self.state is ProfileState.ONLINE:
+            raise InputError(f"profile {self.name}", f"a new {what} while ONLINE", "the profile moved to OFFLINE first")
+
+
+class EvFormatProfile(_Profile):
+    """An EV format under a controller's management."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.format: EvFormat | None = None
+
+    def configure(self, ev_format: EvFormat) -> None:
+        """Set the format; not while ONLINE."""
+        self._require_not_online("format")
+        self.format = ev_format
+
+    def _missing_for(self, to: ProfileState) -> str:
+        return "a format" if to is not ProfileState.INIT and self.format is None else ""
+
+
+@dataclass(slots=True)
+class _Settings:
+    source: EvSource
+    template: EvTemplate
+    count: int
+    min_active: int
+    records: list[EvRecord] = field(default_factory=list)
+
+
+class EvProfile(_Profile):
+    """An EV profile: an ONLINE format, a template, a number of EVs, and for EXPLICIT ones the EVs themselves."""
+
+    def __init__(self, name: str, format_profile: EvFormatProfile) -> None:
+        super().__init__(name)
+        self.format_profile = format_profile
+        self.settings: _Settings | None = None
+
+    def configure(self, source: EvSource, template: EvTemplate, count: int, min_active: int | None = None) -> None:
+        """Set source, template, number of EVs and how many must stay active (default: a quarter); not while ONLINE."""
+        self._require_not_online("configuration")
+        active = count // 4 if min_active is None else min_active
+        if count < 1:
+            raise InputError(f"profile {self.name}", f"{count} EVs", "1 or more")
+        if not 0 <= active <= count:
+            raise InputError(f"profile {self.name}", f"{active} EVs to keep active", f"0 to {count}, the number of EVs")
+        if template.format != self.format_profile.format:
+            raise InputError(
+                f"profile {self.name}", "a template of another format", "one of the format profile's format"
+            )
+        self.settings = _Settings(source, template, count, active)
+
+    def populate(self, records: Sequence[EvRecord]) -> None:
+        """Name the EVs of an EXPLICIT profile; not while ONLINE."""
+        self._require_not_online("EV list")
+        if self.settings is None or self.settings.source is not EvSource.EXPLICIT:
+            raise InputError(f"profile {self.name}", "a list of EVs", "a configured profile whose source is EXPLICIT")
+        if len(records) != self.settings.count:
+            raise InputError(f"profile {self.name}", f"{len(records)} EVs", f"{self.settings.count}, as configured")
+        self.settings.records = list(records)
+
+    def _missing_for(self, to: ProfileState) -> str:
+        if to is ProfileState.INIT:
+            return ""
+        if self.settings is None:
+            return "a configuration"
+        if to is ProfileState.ONLINE:
+            if self.format_profile.state is not ProfileState.ONLINE:
+                return f"format profile {self.format_profile.name} being ONLINE"
+            if self.settings.source is EvSource.EXPLICIT and not self.settings.records:
+                return "its EVs"
+        return ""
