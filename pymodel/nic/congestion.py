@@ -1,7 +1,8 @@
 """How many bytes a sender may have in flight: the interface, and the two answers that need no feedback.
 
 A controller belongs to a destination and may be shared by QPs (mrc-facts.md 2.6). A requester sends while `cwnd` is
-above the bytes in flight, and tells the controller what it hears. Sizes are nominal: UDP payload plus 40 bytes a packet.
+above the bytes in flight, and tells the controller what it hears. Sizes are nominal: UDP payload plus 40 bytes a
+packet.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Inside, packets are counted by an index that never wraps: packet 0 carries the Q
 modulo 2^24. A PSN from the wire becomes an index once, at the door, by its signed distance from the oldest
 unacknowledged packet.
 
-Nothing beyond cack + MPR is ever sent, whether for the first time or again (mrc-facts.md 2.5). In flight are the nominal
-sizes of packets sent, not acknowledged and not declared lost (mrc-facts.md 11).
+Nothing beyond cack + MPR is ever sent, whether for the first time or again (mrc-facts.md 2.5). In flight are the
+nominal sizes of packets sent, not acknowledged and not declared lost (mrc-facts.md 11).
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ def mpr_from_psns(psns: int) -> int:
     """The MPR field, in units of 128, for a window of `psns`, which must be a whole number of units."""
     units, rest = divmod(psns, MPR_UNIT_PSNS)
     if rest or not 1 <= units <= MPR_UNITS_MAX:
-        raise InputError(
-            "MPR", f"{psns} PSNs", f"a multiple of {MPR_UNIT_PSNS} up to {MPR_UNITS_MAX * MPR_UNIT_PSNS}"
-        )
+        raise InputError("MPR", f"{psns} PSNs", f"a multiple of {MPR_UNIT_PSNS} up to {MPR_UNITS_MAX * MPR_UNIT_PSNS}")
     return units
 
 
@@ -94,7 +92,17 @@ class Packet:
 class SendWindow:
     """Packets of one QP between the oldest unacknowledged one and the newest one sent."""
 
-    __slots__ = ("_first_psn", "_lost", "_packets", "_sacked", "inflight", "mpr", "next_index", "transmissions", "unack_index")
+    __slots__ = (
+        "_first_psn",
+        "_lost",
+        "_packets",
+        "_sacked",
+        "inflight",
+        "mpr",
+        "next_index",
+        "transmissions",
+        "unack_index",
+    )
 
     def __init__(self, first_psn: int, mpr: int) -> None:
         """The first packet will carry `first_psn`; at most `mpr` PSNs beyond cack may be sent."""
@@ -173,9 +181,9 @@ class SendWindow:
     def acknowledge(self, cack_psn: int, base_offset: int, bitmap: int) -> list[Packet] | None:
         """Take what a SACK says and return the packets that are acknowledged by it for the first time, oldest first.
 
-        The bitmap's base is `cack_psn` + `base_offset`; it may lie at or below cack. A SACK older than the last one is
-        as good as any: what the peer has received stays received. None, and no change, for a SACK that speaks of packets
-        never sent.
+        The bitmap's base is `cack_psn` + `base_offset`; it may lie at or below cack. A SACK older than the last one
+        is as good as any: what the peer has received stays received. None, and no change, for a SACK that speaks of
+        packets never sent.
         """
         cack = self.index(cack_psn)
         base = cack + base_offset

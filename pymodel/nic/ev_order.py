@@ -1,0 +1,53 @@
+"""The order in which a QP's EVs are used: for each rotation another permutation, from one 32-bit register.
+
+`docs/ev-order.md` defines it and gives test vectors; the RTL implements the definition on its own.
+"""
+
+from __future__ import annotations
+
+from pymodel.base.errors import InputError
+
+__all__ = ["MAX_EVS", "EvOrder", "permuted", "xorshift32"]
+
+MAX_EVS = 1 << 16
+
+_WORD = (1 << 32) - 1
+_HALF_WORD = (1 << 16) - 1
+
+
+def xorshift32(state: int) -> int:
+    """The state after `state` in Marsaglia's xorshift generator (13, 17, 5); never 0 for a non-zero state."""
+    state ^= state << 13 & _WORD
+    state ^= state >> 17
+    return state ^ state << 5 & _WORD
+
+
+def permuted(i: int, bits: int, first: int, second: int) -> int:
+    """Place `i` of 2**bits under the two 32-bit draws of a rotation: a permutation of 0 .. 2**bits - 1."""
+    mask = (1 << bits) - 1
+    x = (i * (first & _HALF_WORD | 1) + (first >> 16)) & mask
+    x ^= x >> (bits + 1) // 2
+    return (x * (second & _HALF_WORD | 1) + (second >> 16)) & mask
+
+
+class EvOrder:
+    """Orders of `count` positions, one a rotation."""
+
+    __slots__ = ("_bits", "_count", "_state")
+
+    def __init__(self, count: int, seed: int) -> None:
+        """`count` positions, 1 to 65,536; `seed` is the register's first content, 32 bits and not 0."""
+        if not 1 <= count <= MAX_EVS:
+            raise InputError("EV set", f"{count} EVs", f"1 to {MAX_EVS}")
+        if not 1 <= seed <= _WORD:
+            raise InputError("seed of the EV order", str(seed), f"a number from 1 to {_WORD}")
+        self._count = count
+        self._bits = max(1, (count - 1).bit_length())
+        self._state = seed
+
+    def rotation(self) -> list[int]:
+        """Draw the next rotation: every position from 0 to count - 1 once."""
+        first = xorshift32(self._state)
+        second = self._state = xorshift32(first)
+        places = (permuted(i, self._bits, first, second) for i in range(1 << self._bits))
+        return [place for place in places if place < self._count]
