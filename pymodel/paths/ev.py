@@ -10,10 +10,19 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
+from enum import Enum
 
 from pymodel.base.errors import InputError
-from pymodel.paths.usid import BLOCK_BITS, USID_BITS, USIDS_PER_ADDRESS, SourceRoute
+from pymodel.paths.usid import SourceRoute
+from pymodel.wire.spec import (
+    EV_BITS,
+    EV_HALF_BITS,
+    USID_BITS,
+    USID_BLOCK_BITS,
+    USIDS_PER_ADDRESS,
+    EvFormatMode,
+    EvSourceMode,
+)
 
 __all__ = [
     "SRV6",
@@ -23,37 +32,20 @@ __all__ = [
     "EvField",
     "EvFormat",
     "EvFormatProfile",
-    "EvMode",
     "EvProfile",
     "EvRecord",
-    "EvSource",
     "EvTemplate",
     "ProfileState",
 ]
 
-EV_BITS = 32
 ADDRESS_BITS = 128
 
-
-class EvMode(IntEnum):
-    """Where an EV format puts the expanded EV (numbers of the OCP controller interface)."""
-
-    STEV = 1
-    SRV6 = 2
-    UDP = 4
-
-    @property
-    def most_bits(self) -> int:
-        """Widest expanded EV: flow label and source port, address and SRH segment, or source port."""
-        return {EvMode.STEV: 32, EvMode.SRV6: 2 * ADDRESS_BITS, EvMode.UDP: 16}[self]
-
-
-class EvSource(IntEnum):
-    """Who names the EVs of a profile: the vendor, the controller one by one, or a generator within fields' limits."""
-
-    AUTO = 1
-    EXPLICIT = 2
-    GENERATED = 4
+# Flow label and UDP source port; outer destination and SRH segment; UDP source port.
+_MOST_BITS = {
+    EvFormatMode.STEV: 2 * EV_HALF_BITS,
+    EvFormatMode.SRV6: 2 * ADDRESS_BITS,
+    EvFormatMode.UDP: EV_HALF_BITS,
+}
 
 
 class ProfileState(Enum):
@@ -85,16 +77,16 @@ class EvRecord:
 class EvFormat:
     """Widths in bits of the fields that an expanded EV has on the wire, most significant first."""
 
-    mode: EvMode
+    mode: EvFormatMode
     widths: tuple[int, ...]
 
     def __post_init__(self) -> None:
         where = f"EV format {self.mode.name}"
         if not self.widths or any(not 1 <= width <= 32 for width in self.widths):
             raise InputError(where, f"field widths {list(self.widths)}", "one field or more of 1 to 32 bits")
-        if self.bits > self.mode.most_bits:
-            raise InputError(where, f"{self.bits} bits", f"at most {self.mode.most_bits} bits in all")
-        if self.mode is EvMode.SRV6 and self.bits > ADDRESS_BITS:
+        if self.bits > _MOST_BITS[self.mode]:
+            raise InputError(where, f"{self.bits} bits", f"at most {_MOST_BITS[self.mode]} bits in all")
+        if self.mode is EvFormatMode.SRV6 and self.bits > ADDRESS_BITS:
             ends = [sum(self.widths[: count + 1]) for count in range(len(self.widths))]
             if ADDRESS_BITS not in ends:
                 raise InputError(
@@ -107,10 +99,10 @@ class EvFormat:
         return sum(self.widths)
 
 
-STEV = EvFormat(EvMode.STEV, (16, 16))
-UDP = EvFormat(EvMode.UDP, (16,))
-SRV6 = EvFormat(EvMode.SRV6, (BLOCK_BITS, *[USID_BITS] * USIDS_PER_ADDRESS))
-SRV6_SRH = EvFormat(EvMode.SRV6, SRV6.widths * 2)
+STEV = EvFormat(EvFormatMode.STEV, (EV_HALF_BITS, EV_HALF_BITS))
+UDP = EvFormat(EvFormatMode.UDP, (EV_HALF_BITS,))
+SRV6 = EvFormat(EvFormatMode.SRV6, (USID_BLOCK_BITS, *[USID_BITS] * USIDS_PER_ADDRESS))
+SRV6_SRH = EvFormat(EvFormatMode.SRV6, SRV6.widths * 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +221,11 @@ class EvTemplate:
 
     def route(self, ev: int) -> SourceRoute:
         """Return outer destination and SRH segment for `ev`; the format's mode must be SRv6."""
-        if self.format.mode is not EvMode.SRV6:
+        if self.format.mode is not EvFormatMode.SRV6:
             raise InputError(
                 "EV profile", f"format {self.format.mode.name}", "format SRV6 where an address is asked for"
             )
-        whole = self.pack(ev) << EvMode.SRV6.most_bits - self.format.bits
+        whole = self.pack(ev) << 2 * ADDRESS_BITS - self.format.bits
         segment = whole & ((1 << ADDRESS_BITS) - 1)
         return SourceRoute(whole >> ADDRESS_BITS, segment or None)
 
@@ -309,7 +301,7 @@ class EvFormatProfile(_Profile):
 
 @dataclass(slots=True)
 class _Settings:
-    source: EvSource
+    source: EvSourceMode
     template: EvTemplate
     count: int
     min_active: int
@@ -324,7 +316,7 @@ class EvProfile(_Profile):
         self.format_profile = format_profile
         self.settings: _Settings | None = None
 
-    def configure(self, source: EvSource, template: EvTemplate, count: int, min_active: int | None = None) -> None:
+    def configure(self, source: EvSourceMode, template: EvTemplate, count: int, min_active: int | None = None) -> None:
         """Set source, template, number of EVs and how many must stay active (default: a quarter); not while ONLINE."""
         self._require_not_online("configuration")
         active = count // 4 if min_active is None else min_active
@@ -341,7 +333,7 @@ class EvProfile(_Profile):
     def populate(self, records: Sequence[EvRecord]) -> None:
         """Name the EVs of an EXPLICIT profile; not while ONLINE."""
         self._require_not_online("EV list")
-        if self.settings is None or self.settings.source is not EvSource.EXPLICIT:
+        if self.settings is None or self.settings.source is not EvSourceMode.EXPLICIT:
             raise InputError(f"profile {self.name}", "a list of EVs", "a configured profile whose source is EXPLICIT")
         if len(records) != self.settings.count:
             raise InputError(f"profile {self.name}", f"{len(records)} EVs", f"{self.settings.count}, as configured")
@@ -355,6 +347,6 @@ class EvProfile(_Profile):
         if to is ProfileState.ONLINE:
             if self.format_profile.state is not ProfileState.ONLINE:
                 return f"format profile {self.format_profile.name} being ONLINE"
-            if self.settings.source is EvSource.EXPLICIT and not self.settings.records:
+            if self.settings.source is EvSourceMode.EXPLICIT and not self.settings.records:
                 return "its EVs"
         return ""

@@ -17,7 +17,15 @@ from dataclasses import dataclass
 from pymodel.base.errors import InputError
 from pymodel.paths import usid
 from pymodel.paths.ev import SRV6, EvField, EvRecord, EvTemplate
-from pymodel.paths.usid import Role, Usid
+from pymodel.paths.usid import Usid
+from pymodel.wire.spec import (
+    USID_BITS,
+    USID_BLOCK_BITS,
+    USID_BLOCK_DEFAULT,
+    USID_INDEX_BITS,
+    USID_UPLINK_BITS,
+    UsidRole,
+)
 
 __all__ = ["MOST_PORTS", "Host", "Link", "PortRef", "Switch", "Topology"]
 
@@ -44,7 +52,7 @@ class Switch:
     """A switch of `plane`: a T0 or a T1 with its number in that plane."""
 
     plane: int
-    role: Role
+    role: UsidRole
     number: int
 
     @property
@@ -82,10 +90,10 @@ class Topology:
     t1: int = 2
     hosts_per_t0: int = 2
     parallel_links: int = 1
-    block: int = usid.BLOCK
+    block: int = USID_BLOCK_DEFAULT
 
     def __post_init__(self) -> None:
-        indices, uplinks = 1 << usid.INDEX_BITS, 1 << usid.UPLINK_BITS
+        indices, uplinks = 1 << USID_INDEX_BITS, 1 << USID_UPLINK_BITS
         k = self.parallel_links
         _require("planes", self.planes, 1, usid.PLANES)
         _require("parallel_links", k, 1, uplinks)
@@ -107,8 +115,8 @@ class Topology:
     def switches(self) -> Iterator[Switch]:
         """Every switch, by plane, tier and number."""
         for plane in range(self.planes):
-            yield from (Switch(plane, Role.T0, number) for number in range(self.t0))
-            yield from (Switch(plane, Role.T1, number) for number in range(self.t1))
+            yield from (Switch(plane, UsidRole.T0, number) for number in range(self.t0))
+            yield from (Switch(plane, UsidRole.T1, number) for number in range(self.t1))
 
     def host(self, name: str) -> Host:
         """The host called `name`."""
@@ -121,8 +129,8 @@ class Topology:
         """The switch called `name`."""
         match = re.fullmatch(r"p(0|[1-9]\d*)-t([01])-(0|[1-9]\d*)", name)
         if match:
-            found = Switch(int(match[1]), Role(int(match[2])), int(match[3]))
-            if found.plane < self.planes and found.number < (self.t1 if found.role is Role.T1 else self.t0):
+            found = Switch(int(match[1]), UsidRole(int(match[2])), int(match[3]))
+            if found.plane < self.planes and found.number < (self.t1 if found.role is UsidRole.T1 else self.t0):
                 return found
         last = self.planes - 1
         expected = f"a name from p0-t0-0 to p{last}-t0-{self.t0 - 1}, or from p0-t1-0 to p{last}-t1-{self.t1 - 1}"
@@ -134,7 +142,7 @@ class Topology:
         """Number of ports of `switch`, numbered from 0."""
         return (
             self.t0 * self.parallel_links
-            if switch.role is Role.T1
+            if switch.role is UsidRole.T1
             else self.hosts_per_t0 + self.t1 * self.parallel_links
         )
 
@@ -142,14 +150,14 @@ class Topology:
         """The other end of the link at `port` of `switch`."""
         _require(f"port of {switch.name}", port, 0, self.port_count(switch) - 1)
         k = self.parallel_links
-        if switch.role is Role.T1:
+        if switch.role is UsidRole.T1:
             number, rank = divmod(port, k)
-            lower = Switch(switch.plane, Role.T0, number)
+            lower = Switch(switch.plane, UsidRole.T0, number)
             return PortRef(lower.name, self.uplink_port(switch.number * k + rank))
         if port < self.hosts_per_t0:
             return PortRef(Host(switch.number, port).name, switch.plane)
         number, rank = divmod(port - self.hosts_per_t0, k)
-        return PortRef(Switch(switch.plane, Role.T1, number).name, switch.number * k + rank)
+        return PortRef(Switch(switch.plane, UsidRole.T1, number).name, switch.number * k + rank)
 
     def uplink_port(self, uplink: int) -> int:
         """The T0 port of `uplink`, which is T1 number times k plus rank."""
@@ -164,14 +172,14 @@ class Topology:
         """Every link once, from its lower end: per plane and T0 the host links, then the uplinks."""
         for plane in range(self.planes):
             for number in range(self.t0):
-                switch = Switch(plane, Role.T0, number)
+                switch = Switch(plane, UsidRole.T0, number)
                 for port in range(self.port_count(switch)):
                     here, there = PortRef(switch.name, port), self.peer(switch, port)
                     yield Link(there, here) if port < self.hosts_per_t0 else Link(here, there)
 
     def require_runnable(self) -> None:
         """InputError when a switch has more ports than a v1model target can tell apart."""
-        for switch in (Switch(0, Role.T0, 0), Switch(0, Role.T1, 0)):
+        for switch in (Switch(0, UsidRole.T0, 0), Switch(0, UsidRole.T1, 0)):
             if self.port_count(switch) > MOST_PORTS:
                 raise InputError(
                     f"topology: a {switch.role.name}",
@@ -187,11 +195,11 @@ class Topology:
 
     def source_address(self, host: Host, plane: int) -> int:
         """The NIC's outer source address in `plane`, block:T0:NIC::, from which a switch can make a route back."""
-        return usid.address(self.block, [self._own(Role.T0, plane, host.t0), self._nic(host, plane)])
+        return usid.address(self.block, [self._own(UsidRole.T0, plane, host.t0), self._nic(host, plane)])
 
     def host_mac(self, host: Host, port: int) -> int:
         """Locally administered MAC of a host's port, 48 bits."""
-        return _mac(Role.NIC, port, host.t0 << usid.INDEX_BITS | host.downlink)
+        return _mac(UsidRole.NIC, port, host.t0 << USID_INDEX_BITS | host.downlink)
 
     def switch_mac(self, switch: Switch, port: int) -> int:
         """Locally administered MAC of a switch's port, 48 bits."""
@@ -212,12 +220,12 @@ class Topology:
         _require("plane", plane, 0, self.planes - 1)
         return self._nic(host, plane)
 
-    def _own(self, role: Role, plane: int, number: int, rank: int = 0) -> int:
-        first = 1 if role is Role.T0 else 0
+    def _own(self, role: UsidRole, plane: int, number: int, rank: int = 0) -> int:
+        first = 1 if role is UsidRole.T0 else 0
         return Usid(role, plane, number * self.parallel_links + rank + first).value
 
     def _nic(self, host: Host, plane: int) -> int:
-        return Usid(Role.NIC, plane, host.downlink).value
+        return Usid(UsidRole.NIC, plane, host.downlink).value
 
     # Paths and EVs
 
@@ -226,26 +234,26 @@ class Topology:
 
         `uplink` chooses T1 and, with parallel links, the rank, which is the same up and down.
         """
-        first = self._own(Role.T0, plane, source.t0)
+        first = self._own(UsidRole.T0, plane, source.t0)
         if source.t0 == destination.t0:
             return first, self._nic(destination, plane)
         number, rank = divmod(uplink, self.parallel_links)
-        up = self._own(Role.T1, plane, number, rank)
-        down = self._own(Role.T0, plane, destination.t0, rank)
+        up = self._own(UsidRole.T1, plane, number, rank)
+        down = self._own(UsidRole.T0, plane, destination.t0, rank)
         return first, up, down, self._nic(destination, plane)
 
     def template(self, source: Host, destination: Host, rank: int = 0) -> EvTemplate:
         """The EV template of a pair: plane into every uSID, uplink into that of the T1, the rest fixed.
 
-        T0 indices count from 1, so their low bits are not the rank's: parallel links have a template a rank, and the low
-        uplink bits of an EV say which one it belongs to. Under one T0 the path has two uSIDs and no uplink.
+        T0 indices count from 1, so their low bits are not the rank's: parallel links have a template a rank, and the
+        low uplink bits of an EV say which one it belongs to. Under one T0 the path has two uSIDs and no uplink.
         """
         usids = self.path(source, destination, 0, rank)
         masks = [usid.PLANE_MASK] * len(usids)
         if len(usids) == 4:
             masks[1] = usid.UPLINK_MASK
-        parts = [EvField.drawn(usid.USID_BITS, value & ~mask, mask) for value, mask in zip(usids, masks, strict=True)]
-        return EvTemplate(SRV6, (EvField(usid.BLOCK_BITS, self.block), *parts))
+        parts = [EvField.drawn(USID_BITS, value & ~mask, mask) for value, mask in zip(usids, masks, strict=True)]
+        return EvTemplate(SRV6, (EvField(USID_BLOCK_BITS, self.block), *parts))
 
     def record(self, source: Host, destination: Host, ev: int) -> EvRecord:
         """Expand `ev` for a pair. InputError when its copies of the plane differ, or plane or uplink do not exist."""
@@ -311,5 +319,5 @@ def _require(name: str, value: int, least: int, most: int, why: str = "") -> Non
         raise InputError(where, str(value), f"a number from {least} to {most}" + (f" ({why})" if why else ""))
 
 
-def _mac(role: Role, plane: int, low: int) -> int:
+def _mac(role: UsidRole, plane: int, low: int) -> int:
     return 0x02 << 40 | role << 36 | plane << 32 | low

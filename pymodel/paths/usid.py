@@ -10,23 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from ipaddress import IPv6Address
 
 from pymodel.base.errors import InputError
+from pymodel.wire.spec import (
+    USID_BITS,
+    USID_BLOCK_BITS,
+    USID_INDEX_BITS,
+    USID_PLANE_BITS,
+    USID_UPLINK_BITS,
+    USIDS_PER_ADDRESS,
+    UsidRole,
+)
 
 __all__ = [
-    "BLOCK",
-    "BLOCK_BITS",
-    "INDEX_BITS",
-    "LOCAL_BLOCK",
     "PLANES",
     "PLANE_MASK",
-    "UPLINK_BITS",
     "UPLINK_MASK",
-    "USIDS_PER_ADDRESS",
-    "USID_BITS",
-    "Role",
     "SourceRoute",
     "Usid",
     "address",
@@ -37,45 +37,25 @@ __all__ = [
     "usids_of",
 ]
 
-BLOCK_BITS = 32
-USID_BITS = 16
-USIDS_PER_ADDRESS = (128 - BLOCK_BITS) // USID_BITS
-
-BLOCK = 0xFC00_0000
-"""The default block, fc00:0::/32."""
-LOCAL_BLOCK = 0xE000
-"""uSIDs from here on are a switch's own (uA), never part of the global block (`mrc-facts.md` 4.4)."""
-
-PLANE_BITS = 3
-INDEX_BITS = 11
-UPLINK_BITS = 8
-PLANES = 1 << PLANE_BITS
-
-PLANE_MASK = (PLANES - 1) << INDEX_BITS
+PLANES = 1 << USID_PLANE_BITS
+"""Most planes that a uSID can name."""
+PLANE_MASK = (PLANES - 1) << USID_INDEX_BITS
 """Bits of a uSID that an EV's copy of the plane fills: 0x3800."""
-UPLINK_MASK = PLANE_MASK | ((1 << UPLINK_BITS) - 1)
+UPLINK_MASK = PLANE_MASK | ((1 << USID_UPLINK_BITS) - 1)
 """Bits of a T1 uSID that an EV fills, plane and uplink: 0x38FF."""
-
-
-class Role(IntEnum):
-    """What a uSID stands for; 3 is not used in the global block."""
-
-    T0 = 0
-    T1 = 1
-    NIC = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Usid:
     """A uSID of this project's layout. T0 indices count from 1, so that no uSID is zero; T1 and NIC indices from 0."""
 
-    role: Role
+    role: UsidRole
     plane: int
     index: int
 
     def __post_init__(self) -> None:
-        first = 1 if self.role is Role.T0 else 0
-        last = (1 << INDEX_BITS) - 1
+        first = 1 if self.role is UsidRole.T0 else 0
+        last = (1 << USID_INDEX_BITS) - 1
         if not 0 <= self.plane < PLANES:
             raise InputError(f"uSID of a {self.role.name}", f"plane {self.plane}", f"a plane from 0 to {PLANES - 1}")
         if not first <= self.index <= last:
@@ -84,15 +64,15 @@ class Usid:
     @property
     def value(self) -> int:
         """The 16-bit number."""
-        return self.role << (PLANE_BITS + INDEX_BITS) | self.plane << INDEX_BITS | self.index
+        return self.role << (USID_PLANE_BITS + USID_INDEX_BITS) | self.plane << USID_INDEX_BITS | self.index
 
     @classmethod
     def parse(cls, value: int) -> Usid:
         """Return the parts of the 16-bit `value`; InputError if it is no uSID of the global block."""
-        role = value >> (PLANE_BITS + INDEX_BITS)
-        if not 0 <= role <= max(Role):
-            raise InputError("uSID", f"{value:#06x}", f"a 16-bit number below {(max(Role) + 1) << 14:#x}")
-        return cls(Role(role), (value >> INDEX_BITS) & (PLANES - 1), value & ((1 << INDEX_BITS) - 1))
+        role = value >> (USID_PLANE_BITS + USID_INDEX_BITS)
+        if not 0 <= role <= max(UsidRole):
+            raise InputError("uSID", f"{value:#06x}", f"a 16-bit number below {(max(UsidRole) + 1) << 14:#x}")
+        return cls(UsidRole(role), (value >> USID_INDEX_BITS) & (PLANES - 1), value & ((1 << USID_INDEX_BITS) - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +90,8 @@ def text(value: int) -> str:
 
 def address(block: int, usids: Sequence[int]) -> int:
     """Return the 128-bit address of `usids`, 1 to 6 non-zero 16-bit numbers, after the 32-bit `block`."""
-    if not 0 < block < 1 << BLOCK_BITS:
-        raise InputError("uSID block", f"{block:#x}", f"a non-zero number of {BLOCK_BITS} bits")
+    if not 0 < block < 1 << USID_BLOCK_BITS:
+        raise InputError("uSID block", f"{block:#x}", f"a non-zero number of {USID_BLOCK_BITS} bits")
     if not 1 <= len(usids) <= USIDS_PER_ADDRESS:
         raise InputError("uSID address", f"{len(usids)} uSIDs", f"1 to {USIDS_PER_ADDRESS}")
     value = block
@@ -138,7 +118,7 @@ def source_route(block: int, usids: Sequence[int]) -> SourceRoute:
 
 def shift(value: int, bits: int = USID_BITS) -> int:
     """Return the address `value` with what follows its block moved `bits` to the left, zeros from the right."""
-    argument_bits = 128 - BLOCK_BITS
+    argument_bits = 128 - USID_BLOCK_BITS
     argument = (value << bits) & ((1 << argument_bits) - 1)
     return value >> argument_bits << argument_bits | argument
 
@@ -156,4 +136,4 @@ def usids_of(value: int) -> tuple[int, ...]:
 
 def sid_prefix(block: int, usid: int) -> tuple[int, int]:
     """Return address and length of the /48 prefix that stands for `usid`."""
-    return address(block, [usid]), BLOCK_BITS + USID_BITS
+    return address(block, [usid]), USID_BLOCK_BITS + USID_BITS
