@@ -22,7 +22,9 @@ __all__ = [
     "decode_action",
     "decode_entry",
     "decode_match",
+    "encode_default",
     "encode_entry",
+    "invalid",
     "normal_form",
     "pack",
     "unpack",
@@ -81,6 +83,19 @@ def encode_entry(info: ProgramInfo, entry: TableEntry) -> Any:
         _encode_match(table, entry.match, where, message)
         message.priority = _checked_priority(table, entry.priority, where)
     _encode_action(table, entry, where, message)
+    return message
+
+
+def encode_default(info: ProgramInfo, entry: TableEntry) -> Any:
+    """Return a table's default entry as it is read: without an action where the table has none for a miss.
+
+    `encode_entry` makes the request that changes it, and therefore refuses where the program forbids a change.
+    """
+    table = info.tables.find(entry.table)
+    message = p4runtime_pb2.TableEntry(table_id=table.id, is_default_action=True)
+    if entry.action:
+        use = next(use for use in table.actions if use.action.name == entry.action)
+        _encode_params(use.action, entry, f"table {table.name}", message)
     return message
 
 
@@ -153,16 +168,20 @@ def _encode_action(table: Table, entry: TableEntry, where: str, message: Any) ->
         raise InputError(where, f"the action {use.action.name} as default", "an action that may be the default")
     if not entry.default and not use.in_entries:
         raise InputError(where, f"the action {use.action.name} in an entry", "an action for entries")
-    at = f"{where}, action {use.action.name}"
-    names = [param.name for param in use.action.params]
+    _encode_params(use.action, entry, where, message)
+
+
+def _encode_params(chosen: Action, entry: TableEntry, where: str, message: Any) -> None:
+    at = f"{where}, action {chosen.name}"
+    names = [param.name for param in chosen.params]
     if sorted(entry.params) != sorted(names):
         raise InputError(
             at, f"parameters {', '.join(sorted(entry.params)) or 'none'}", f"{', '.join(names) or 'no parameters'}"
         )
     # Also for an action without parameters the message must be there.
     action = message.action.action
-    action.action_id = use.action.id
-    for param in use.action.params:
+    action.action_id = chosen.id
+    for param in chosen.params:
         value = _fits(entry.params[param.name], param.width, f"{at}, parameter {param.name}")
         action.params.add(param_id=param.id, value=pack(value))
 
