@@ -545,7 +545,7 @@ class DscpMap:
     """DSCP of each traffic class; laboratory values of mrc-facts.md 1.12 and 10, settable per deployment.
 
     Classes that MRC calls optional may be None. The two trim marks must differ from each other and from everything that
-    is sent, or a receiver could not tell a trimmed packet.
+    is sent, or a receiver could not tell a trimmed packet. `trim_reasons` follows from them: mark to NACK reason.
     """
 
     trimmable: int | None = 4
@@ -554,8 +554,13 @@ class DscpMap:
     trimmed: int = 12
     trimmed_lasthop: int | None = 16
     control: int = 46
+    trim_reasons: dict[int, NackReason] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        reasons = {self.trimmed: NackReason.TRIMMED}
+        if self.trimmed_lasthop is not None:
+            reasons[self.trimmed_lasthop] = NackReason.TRIMMED_LASTHOP
+        object.__setattr__(self, "trim_reasons", reasons)
         values = self.items()
         for name, value in values:
             if not 0 <= value < 64:
@@ -567,7 +572,8 @@ class DscpMap:
 
     def items(self) -> list[tuple[str, int]]:
         """Name and value of each class that is in use."""
-        return [(name, getattr(self, name)) for name in self.__slots__ if getattr(self, name) is not None]
+        names = ("trimmable", "no_trim", "trimmable_retx", "trimmed", "trimmed_lasthop", "control")
+        return [(name, getattr(self, name)) for name in names if getattr(self, name) is not None]
 
 
 class EvSplit(Enum):
