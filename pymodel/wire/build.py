@@ -1,7 +1,7 @@
 """From headers to a frame: lengths, next headers, pad, IPv4 checksum and ICRC are filled in here.
 
-`build` takes headers as objects and is the readable way. `FrameTemplate` in `pymodel.wire.template` makes the same bytes
-several times faster for a stream of packets that share most of their headers.
+`build` takes headers as objects and is the readable way. `FrameTemplate` in `pymodel.wire.template` makes the same
+bytes several times faster for a stream of packets that share most of their headers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["build", "routing_header"]
 def routing_header(segments: Sequence[int], srh: Srh | None = None) -> bytes:
     """An SRH in front of IPv6 with `segments` in wire order, the last of the path first (RFC 8754 section 2).
 
-    `srh` gives flags, tag and segments left; without it all of them are left, as when the first address of the path stands
-    in the outer destination alone (reduced encapsulation).
+    `srh` gives flags, tag and segments left; without it all of them are left, as when the first address of the path
+    stands in the outer destination alone (reduced encapsulation).
     """
     header = (srh or Srh(segments_left=len(segments))).replace(
         next_header=NextHeader.IPV6,

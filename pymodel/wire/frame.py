@@ -275,7 +275,9 @@ class Frame:
     @property
     def eeth(self) -> Eeth | EethOp54:
         """The EETH of an endpoint response, in the layout that the options name."""
-        return self._body(Eeth if self._options.eeth is spec.EETH else EethOp54, Opcode.ENDPOINT_RESPONSE)
+        if self._options.eeth == spec.EETH:
+            return self._body(Eeth, Opcode.ENDPOINT_RESPONSE)
+        return self._body(EethOp54, Opcode.ENDPOINT_RESPONSE)
 
     def headers(self) -> list[PackedHeader]:
         """Every header that is there, from Ethernet on."""

@@ -24,6 +24,11 @@ class PackedHeader:
         """The header's bytes. InputError names the field whose value does not fit."""
         raise NotImplementedError
 
+    @classmethod
+    def unpack(cls, data: Buffer, offset: int = 0) -> Self:
+        """The header at `offset` of `data`. InputError when fewer bytes are there."""
+        raise NotImplementedError
+
     def items(self) -> list[tuple[str, int]]:
         """Name and value of each field, in wire order."""
         return [(field.name, getattr(self, field.name)) for field in self.SPEC.fields]

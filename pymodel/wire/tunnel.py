@@ -1,4 +1,4 @@
-"""Entropy values and IPv6-in-IPv6: how an EV is carried, and what an outer header takes from and gives to the inner one."""
+"""Entropy values and IPv6-in-IPv6: how an EV travels, and what outer and inner header give to each other."""
 
 from __future__ import annotations
 
