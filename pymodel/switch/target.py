@@ -6,11 +6,13 @@ for what "equal targets" means and for how BMv2, which lives on the wall clock, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self, runtime_checkable
+
+from pymodel.paths.tables import TableEntry
 
 __all__ = ["CompiledProgram", "Count", "Rate", "SwitchTarget", "TableEntry"]
 
@@ -24,24 +26,6 @@ class CompiledProgram:
     name: str
     json_path: Path
     p4info_path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class TableEntry:
-    """One entry of one table, as in the JSON of `docs/interfaces.md`, with names and not ids.
-
-    `match` maps a key's P4Info name to an integer (exact), ``(value, prefix_length)`` (LPM), ``(value, mask)`` (ternary) or
-    ``(low, high)`` (range); the kind is the P4Info's. A key that is left out, or has an all-zero mask or prefix length 0, is
-    don't-care. `params` maps the action's parameters to integers. `priority` is above 0 with ternary, range or optional
-    keys (larger wins) and 0 otherwise. `default` makes it the table's default action (`match` empty).
-    """
-
-    table: str
-    action: str
-    match: Mapping[str, int | tuple[int, int]] = field(default_factory=dict)
-    params: Mapping[str, int] = field(default_factory=dict)
-    priority: int = 0
-    default: bool = False
 
 
 @dataclass(frozen=True, slots=True)

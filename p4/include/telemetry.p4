@@ -1,0 +1,95 @@
+// Counters, and the actions that drop: each counts its cause, then leaves the packet dropped as ingress began.
+//
+// Bytes are those of the frame as it arrived, which is what BMv2 counts everywhere; port_out therefore counts packets.
+
+#ifndef MRC_TELEMETRY_P4
+#define MRC_TELEMETRY_P4
+
+#define PORTS 512
+
+counter(PORTS, CounterType.packets_and_bytes) port_in;
+counter(PORTS, CounterType.packets) port_out;
+
+counter(1, CounterType.packets_and_bytes) drop_port_down;
+counter(1, CounterType.packets_and_bytes) drop_parser_error;
+counter(1, CounterType.packets_and_bytes) drop_not_ipv6;
+counter(1, CounterType.packets_and_bytes) drop_truncated;
+counter(1, CounterType.packets_and_bytes) drop_martian;
+counter(1, CounterType.packets_and_bytes) drop_hop_limit;
+counter(1, CounterType.packets_and_bytes) drop_bad_srh;
+counter(1, CounterType.packets_and_bytes) drop_upper_layer;
+counter(1, CounterType.packets_and_bytes) drop_sid_loop;
+counter(1, CounterType.packets_and_bytes) drop_unknown_sid;
+counter(1, CounterType.packets_and_bytes) drop_no_route;
+counter(1, CounterType.packets_and_bytes) drop_no_neighbour;
+
+// The packet came from, or would leave through, a port that is not up.
+action port_down() {
+    drop_port_down.count(0);
+    exit;
+}
+
+// A header is cut short, not version 6, or longer than the parser takes.
+@hidden action parser_failed() {
+    drop_parser_error.count(0);
+    exit;
+}
+
+@hidden action not_ipv6() {
+    drop_not_ipv6.count(0);
+    exit;
+}
+
+// The frame, or a packet to be decapsulated, ends before the payload length that it announces.
+@hidden action truncated() {
+    drop_truncated.count(0);
+    exit;
+}
+
+// A source or destination address that no router forwards.
+@hidden action martian() {
+    drop_martian.count(0);
+    exit;
+}
+
+@hidden action hop_limit_exceeded() {
+    drop_hop_limit.count(0);
+    exit;
+}
+
+// A routing header that an endpoint cannot follow (RFC 8754 section 4.3.1.1, RFC 8200 section 4.4).
+@hidden action bad_srh() {
+    drop_bad_srh.count(0);
+    exit;
+}
+
+// A SID with nothing left to do and no packet inside for it (RFC 8986 section 4.1.1).
+@hidden action upper_layer() {
+    drop_upper_layer.count(0);
+    exit;
+}
+
+// A third SID of this switch in one pass (mrc-facts.md 11).
+action sid_loop() {
+    drop_sid_loop.count(0);
+    exit;
+}
+
+// A uSID of the fabric's block that this switch has no entry for.
+action unknown_sid() {
+    drop_unknown_sid.count(0);
+    exit;
+}
+
+action no_route() {
+    drop_no_route.count(0);
+    exit;
+}
+
+// The egress port has no link-layer address to send to.
+action no_neighbour() {
+    drop_no_neighbour.count(0);
+    exit;
+}
+
+#endif  // MRC_TELEMETRY_P4
