@@ -58,6 +58,7 @@ _BTH = spec.UDP.size
 _BODY = spec.UDP.size + spec.BTH.size
 _TSETH = spec.TSETH.size
 
+_ACK_REQ, _RTX, _TS = (1 << spec.BTH.shift(name, 64, 8) for name in ("ack_req", "rtx", "ts"))
 _IS_WRITE = [opcode in spec.DATA_OPCODES for opcode in range(256)]
 _HAS_IMMEDIATE = [opcode in spec.IMMEDIATE_OPCODES for opcode in range(256)]
 
@@ -122,17 +123,17 @@ class Frame:
     @property
     def ack_req(self) -> bool:
         """True when the sender asks for an immediate SACK."""
-        return self._flags & 0x80 != 0
+        return self._flags & _ACK_REQ != 0
 
     @property
     def rtx(self) -> bool:
         """True on a retransmission."""
-        return self._flags & 0x20 != 0
+        return self._flags & _RTX != 0
 
     @property
     def ts(self) -> bool:
         """True when a TSETH follows (in writes)."""
-        return self._flags & 0x10 != 0
+        return self._flags & _TS != 0
 
     @property
     def trimmed(self) -> bool:
@@ -231,7 +232,7 @@ class Frame:
         immediate = None
         if _HAS_IMMEDIATE[self.opcode]:
             (immediate,) = _WORD.unpack_from(data, self.payload_start - Immdt.SIZE)
-        if self._flags & 0x10:
+        if self._flags & _TS:
             rqmsn, msn, tx_timestamp, _, va, r_key, dma_length = _WRITE_TS.unpack_from(data, start)
             return WriteFields(rqmsn, msn, tx_timestamp, va, r_key, dma_length, immediate)
         rqmsn, msn, va, r_key, dma_length = _WRITE.unpack_from(data, start)

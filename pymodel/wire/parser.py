@@ -60,7 +60,7 @@ _IP6 = Struct(">IHBB")
 _IP4 = Struct(">BBHHHBB")
 _SRH = Struct(">BBBBB")
 _UDP = Struct(">HHH")
-_BTH = Struct(">QI")
+_BTH = Struct(">QI")  # opcode to destination QP, flags and PSN
 _ICRC = Struct("<I")
 
 _L3 = spec.ETHERNET.size
@@ -73,6 +73,21 @@ _TRANSPORT = spec.UDP.size + spec.BTH.size
 _TSETH = spec.TSETH.size
 _ICRC_SIZE = spec.ICRC_BYTES
 _SEGMENT_UNITS = spec.SEGMENT.size // 8
+
+# Shifts within the words that the structures above read.
+_VERSION = spec.IPV6.shift("version", 0, 32)
+_DSCP = spec.IPV6.shift("dscp", 0, 32)
+_ECN = spec.IPV6.shift("ecn", 0, 32)
+_FLOW_LABEL = (1 << _ECN) - 1
+_TOS_DSCP = spec.IPV4.shift("dscp", 8, 8)
+_FRAGMENT = 0xFFFF >> 16 - 1 - spec.IPV4.shift("more_fragments", 48, 16)
+_OPCODE = spec.BTH.shift("opcode", 0, 64)
+_PAD = spec.BTH.shift("pad_count", 0, 64)
+_BTH_VERSION = spec.BTH.shift("version", 0, 64)
+_FLAGS = spec.BTH.shift("reserved_invariant", 64, 32)
+_TS = 1 << spec.BTH.shift("ts", 64, 32)
+_QPN = (1 << spec.QPN_BITS) - 1
+_PSN = (1 << spec.PSN_BITS) - 1
 
 # Plain integers: comparing with a member of an enumeration costs more than all the rest of a step.
 _TYPE_IPV6 = int(Ethertype.IPV6)
@@ -102,10 +117,10 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
         if size < _L3_END:
             return ParseError(ParseCause.TOO_SHORT, _L3)
         word, length, following, _ = _IP6.unpack_from(data, _L3)
-        if word >> 28 != 6:
+        if word >> _VERSION != spec.IP_VERSION_6:
             return ParseError(ParseCause.IP_VERSION, _L3)
-        dscp = word >> 22 & 0x3F
-        ecn = word >> 20 & 3
+        dscp = word >> _DSCP & 0x3F
+        ecn = word >> _ECN & 3
         end = _L3_END + length
         udp = ip = _L3_END
         if following == _NEXT_ROUTING:
@@ -125,17 +140,17 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
             if size < udp:
                 return ParseError(ParseCause.TOO_SHORT, ip)
             word, inner_length, following, _ = _IP6.unpack_from(data, ip)
-            if word >> 28 != 6:
+            if word >> _VERSION != spec.IP_VERSION_6:
                 return ParseError(ParseCause.IP_VERSION, ip)
             outer_ecn = ecn
-            ecn = word >> 20 & 3
+            ecn = word >> _ECN & 3
             inner_end = udp + inner_length
         else:
             ip = _L3
             inner_end = end
         if following != _NEXT_UDP:
             return ParseError(ParseCause.NEXT_HEADER, ip)
-        flow_label = word & 0xFFFFF
+        flow_label = word & _FLOW_LABEL
     elif ethertype == _TYPE_IPV4:
         ip = _L3
         udp = ip + _IPV4
@@ -148,11 +163,11 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
             return ParseError(ParseCause.IPV4_OPTIONS, ip)
         if internet_checksum(data[ip:udp]):
             return ParseError(ParseCause.IPV4_CHECKSUM, ip)
-        if fragment & 0x3FFF:
+        if fragment & _FRAGMENT:
             return ParseError(ParseCause.FRAGMENT, ip)
         if following != _NEXT_UDP:
             return ParseError(ParseCause.NEXT_HEADER, ip)
-        dscp = tos >> 2
+        dscp = tos >> _TOS_DSCP
         ecn = tos & 3
         inner_end = end = ip + length
         flow_label = -1
@@ -166,9 +181,9 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
     if dst_port not in options.accepted_udp_ports:
         return ParseError(ParseCause.UDP_PORT, udp)
     head, flags_psn = _BTH.unpack_from(data, udp + _UDP_SIZE)
-    if head >> 48 & 15 != spec.BTH_TRANSPORT_VERSION:
+    if head >> _BTH_VERSION & 15 != spec.BTH_TRANSPORT_VERSION:
         return ParseError(ParseCause.BTH_VERSION, udp + _UDP_SIZE)
-    opcode = head >> 56
+    opcode = head >> _OPCODE
     body_size = _BODY[opcode]
     if body_size < 0:
         return ParseError(ParseCause.OPCODE, udp + _UDP_SIZE)
@@ -183,10 +198,10 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
         if udp + udp_length != end:
             return ParseError(ParseCause.UDP_LENGTH, udp)
         payload_start = body + body_size
-        if is_write and flags_psn & 0x10000000:
+        if is_write and flags_psn & _TS:
             payload_start += _TSETH
         padded = end - _ICRC_SIZE - payload_start
-        pad = head >> 52 & 3
+        pad = head >> _PAD & 3
         if padded & 3 or padded < pad or (padded and not is_write):
             return ParseError(ParseCause.BODY_LENGTH, body)
         payload_end = payload_start + padded - pad
@@ -203,8 +218,8 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
     frame = Frame.__new__(Frame)
     frame.data = data
     frame.opcode = opcode
-    frame.dest_qp = head & 0xFFFFFF
-    frame.psn = flags_psn & 0xFFFFFF
+    frame.dest_qp = head & _QPN
+    frame.psn = flags_psn & _PSN
     frame.ev = join_ev(flow_label, src_port, options) if flow_label >= 0 else src_port
     frame.dscp = dscp
     frame.ecn = ecn
@@ -212,7 +227,7 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
     frame.payload_start = payload_start
     frame.payload_end = payload_end
     frame.end = end
-    frame._flags = flags_psn >> 24
+    frame._flags = flags_psn >> _FLAGS
     frame._ip = ip
     frame._udp = udp
     frame._options = options

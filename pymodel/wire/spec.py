@@ -244,6 +244,11 @@ class Header:
             offset += each.bits
         raise InputError(f"{self.name}.{name}", "no such field", ", ".join(f.name for f in self.fields))
 
+    def shift(self, name: str, start: int, width: int) -> int:
+        """Bits below field `name` in the word of `width` bits that begins `start` bits into the header."""
+        bits = next(each.bits for each in self.fields if each.name == name)
+        return start + width - self.bit_offset(name) - bits
+
 
 def _enum(name: str, bits: int, enum: type[IntEnum], default: int = 0, note: str = "") -> Field:
     return Field(name, bits, default, note, enum=enum)

@@ -1,22 +1,213 @@
 """The quick way to make frames: everything that a flow's packets share is laid out once.
 
-`write_transport` packs BTH, METH, TSETH, RETH and immediate of a write in one step; `FrameTemplate.pack` puts Ethernet to
-UDP in front and pad and ICRC behind any transport bytes. Both make the bytes of `pymodel.wire.build.build`; a property
-test holds them to it.
+`write_transport` packs BTH, METH, TSETH, RETH and immediate of a write in one step; `FrameTemplate.pack` puts Ethernet
+to UDP in front, and pad and ICRC behind any transport bytes. Both make the bytes of `pymodel.wire.build.build`; a
+property test holds them to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from struct import Struct
+from typing import NoReturn
 
+from pymodel.base.errors import InputError
 from pymodel.wire import spec
-from pymodel.wire.build import build, routing_header
+from pymodel.wire.build import routing_header
 from pymodel.wire.checksum import internet_checksum
-from pymodel.wire.headers import Bth, Ethernet, Immdt, Ipv4, Ipv6, Meth, Reth, Tseth, Udp
+from pymodel.wire.headers import Bth, Ethernet, Immdt, Ipv4, Ipv6, Meth, Reth, Segment, Tseth, Udp
 from pymodel.wire.icrc import icrc_of
-from pymodel.wire.packed_header import PackedHeader
-from pymodel.wire.spec import DEFAULT_OPTIONS, Ftype, WireOptions
-from pymodel.wire.tunnel import split_ev
+from pymodel.wire.packed_header import Buffer
+from pymodel.wire.spec import DEFAULT_OPTIONS, Ethertype, EvSplit, Ftype, NextHeader, WireOptions
 
 __all__ = ["FrameTemplate", "write_transport"]
+
+_PLAIN = Struct(">QIHHQII")
+_STAMPED = Struct(">QIHHIQII")
+_WORD = Struct(">I")
+_INNER = Struct(">IHH32sHHHH")  # inner IPv6 header and UDP
+_OUTER = Struct(">14sIHH16s16s")  # Ethernet and outer IPv6 header
+_LITTLE = Struct("<I")
+
+_OPCODE = spec.BTH.shift("opcode", 0, 64)
+_P_KEY = spec.BTH.shift("p_key", 0, 64)
+_PAD = spec.BTH.shift("pad_count", 8, 8)
+_ACK_REQ = spec.BTH.shift("ack_req", 64, 32)
+_RTX = spec.BTH.shift("rtx", 64, 32)
+_TS = 1 << spec.BTH.shift("ts", 64, 32)
+_TIMESTAMP = spec.TSETH.shift("tx_timestamp", 0, 32)
+_FTYPE = Ftype.TIMESTAMP << spec.TSETH.shift("ftype", 0, 32)
+_VERSION = spec.IP_VERSION_6 << spec.IPV6.shift("version", 0, 32)
+_DSCP = spec.IPV6.shift("dscp", 0, 32)
+_ECN = spec.IPV6.shift("ecn", 0, 32)
+_ADDRESSES = spec.IPV6.bit_offset("src") // 8
+_BTH = spec.BTH.size
+_AROUND = spec.UDP.size + spec.ICRC_BYTES
+_PADS = [bytes(count) for count in range(spec.PAD_ALIGNMENT)]
+_LENGTH_MAX = 0xFFFF
+
+
+def write_transport(
+    opcode: int,
+    dest_qp: int,
+    psn: int,
+    msn: int,
+    va: int,
+    r_key: int,
+    dma_length: int,
+    *,
+    rqmsn: int = 0,
+    tx_timestamp: int | None = None,
+    immediate: int | None = None,
+    ack_req: bool = False,
+    rtx: bool = False,
+    p_key: int = spec.P_KEY_DEFAULT,
+) -> bytes:
+    """BTH, METH, TSETH unless `tx_timestamp` is None, RETH, and ImmDt unless `immediate` is None, with pad count 0.
+
+    InputError names the field whose value does not fit.
+    """
+    stamp = tx_timestamp or 0
+    if (
+        opcode >> 8
+        | (dest_qp | psn) >> 24
+        | (msn | rqmsn | stamp | p_key) >> 16
+        | va >> 64
+        | (r_key | dma_length | (immediate or 0)) >> 32
+    ):
+        # The classes know the names of the fields.
+        Bth(opcode=opcode, dest_qp=dest_qp, psn=psn, p_key=p_key).pack()
+        Meth(rqmsn=rqmsn, msn=msn).pack()
+        Tseth(tx_timestamp=stamp).pack()
+        Reth(va=va, r_key=r_key, dma_length=dma_length).pack()
+        Immdt(immediate=immediate or 0).pack()
+    head = opcode << _OPCODE | p_key << _P_KEY | dest_qp
+    flags_psn = ack_req << _ACK_REQ | rtx << _RTX | psn
+    if tx_timestamp is None:
+        packed = _PLAIN.pack(head, flags_psn, rqmsn, msn, va, r_key, dma_length)
+    else:
+        tseth = tx_timestamp << _TIMESTAMP | _FTYPE
+        packed = _STAMPED.pack(head, flags_psn | _TS, rqmsn, msn, tseth, va, r_key, dma_length)
+    return packed if immediate is None else packed + _WORD.pack(immediate)
+
+
+class FrameTemplate:
+    """Ethernet to UDP of a flow.
+
+    Parameters
+    ----------
+    ethernet:
+        Link header; the EtherType is set here.
+    ip:
+        (Inner) IP header with addresses, DSCP, ECN and hop limit; everything else is set per packet.
+    outer_src:
+        Source of an outer IPv6 header, or None for none. The outer header is that of `tunnel.encapsulate`.
+    srh:
+        True when the outer header is followed by an SRH of one segment.
+    options:
+        Where the EV goes, and the UDP port.
+    """
+
+    __slots__ = (
+        "_addresses",
+        "_ethernet",
+        "_flow_label_high",
+        "_follow",
+        "_ip4",
+        "_length_max",
+        "_outer_extra",
+        "_outer_follow",
+        "_outer_src",
+        "_path_bytes",
+        "_port",
+        "_routing",
+        "_word",
+        "dscp",
+    )
+
+    def __init__(
+        self,
+        *,
+        ethernet: Ethernet,
+        ip: Ipv6 | Ipv4,
+        outer_src: int | None = None,
+        srh: bool = False,
+        options: WireOptions = DEFAULT_OPTIONS,
+    ) -> None:
+        if outer_src is None and srh:
+            raise InputError("SRH", "no outer header", "an outer IPv6 header")
+        self.dscp = ip.dscp
+        self._port = options.udp_port
+        self._flow_label_high = options.ev_split is EvSplit.FLOW_LABEL_HIGH
+        self._routing = routing_header([0])[: spec.SRH.size] if srh else b""
+        self._path_bytes = 0 if outer_src is None else 32 if srh else 16
+        self._outer_src = None if outer_src is None else Segment(address=outer_src).pack()
+        self._outer_follow = (NextHeader.ROUTING if srh else NextHeader.IPV6) << 8 | spec.HOP_LIMIT
+        self._outer_extra = Ipv6.SIZE + (spec.SRH.size + spec.SEGMENT.size if srh else 0)
+        if isinstance(ip, Ipv6):
+            self._ip4 = None
+            self._addresses = ip.pack()[_ADDRESSES:]
+            self._word = _VERSION | ip.ecn << _ECN
+            self._follow = NextHeader.UDP << 8 | ip.hop_limit
+            self._ethernet = ethernet.replace(ethertype=Ethertype.IPV6).pack()
+            self._length_max = _LENGTH_MAX - (0 if outer_src is None else self._outer_extra)
+        else:
+            if outer_src is not None:
+                raise InputError("inner header", "IPv4", "IPv6 behind an outer header")
+            self._ip4 = ip
+            self._ethernet = ethernet.replace(ethertype=Ethertype.IPV4).pack()
+            self._length_max = _LENGTH_MAX - Ipv4.SIZE
+
+    def pack(self, transport: bytes, payload: Buffer, ev: int, path: bytes = b"", dscp: int | None = None) -> bytes:
+        """Return one frame. InputError when a value does not fit.
+
+        Parameters
+        ----------
+        transport:
+            BTH (with pad count 0) and the headers behind it, packed.
+        payload:
+            The payload; its pad is added, and the BTH's pad count set.
+        ev:
+            Entropy value: 32 bits, over IPv4 16.
+        path:
+            The outer destination (16 bytes), with an SRH followed by its segment (16 more): the container of an EV
+            value in mrc-facts.md 1.12. Empty without an outer header.
+        dscp:
+            DSCP of this packet when it is not the template's, in both IP headers.
+        """
+        if dscp is None:
+            dscp = self.dscp
+        pad = -len(payload) % spec.PAD_ALIGNMENT
+        if pad:
+            transport = bytes((transport[0], transport[1] | pad << _PAD)) + transport[2:]
+        length = len(transport) + len(payload) + pad + _AROUND
+        if dscp >> 6 | ev >> 32 or len(path) != self._path_bytes or length > self._length_max:
+            self._refuse(dscp, ev, path, length)
+        front = self._ethernet
+        if self._ip4 is not None:
+            inner = self._inner_4(self._ip4, ev, dscp, length)
+        else:
+            high, low = ev >> 16, ev & 0xFFFF
+            flow_label, src_port = (high, low) if self._flow_label_high else (low, high)
+            word = self._word | dscp << _DSCP | flow_label
+            inner = _INNER.pack(word, length, self._follow, self._addresses, src_port, self._port, length, 0)
+            if self._outer_src is not None:
+                extended = length + self._outer_extra
+                front = _OUTER.pack(front, word, extended, self._outer_follow, self._outer_src, path[:16])
+                if self._routing:
+                    front += self._routing + path[16:]
+        crc = icrc_of(inner + transport[:_BTH], transport[_BTH:], payload, _PADS[pad])
+        return b"".join((front, inner, transport, payload, _PADS[pad], _LITTLE.pack(crc)))
+
+    def _inner_4(self, ip: Ipv4, ev: int, dscp: int, length: int) -> bytes:
+        header = ip.replace(dscp=dscp, total_length=Ipv4.SIZE + length, protocol=NextHeader.UDP, checksum=0)
+        header.checksum = internet_checksum(header.pack())
+        return header.pack() + Udp(src_port=ev, dst_port=self._port, length=length).pack()
+
+    def _refuse(self, dscp: int, ev: int, path: bytes, length: int) -> NoReturn:
+        if dscp >> 6:
+            raise InputError("DSCP", str(dscp), "a number from 0 to 63")
+        if ev >> 32:
+            raise InputError("EV", str(ev), "a number of 32 bits")
+        if len(path) != self._path_bytes:
+            raise InputError("path", f"{len(path)} bytes", f"{self._path_bytes} bytes")
+        raise InputError("UDP length", f"{length} bytes", f"at most {self._length_max}")
