@@ -20,6 +20,7 @@ __all__ = [
     "MAX_PRIORITY",
     "Refused",
     "decode_action",
+    "decode_default",
     "decode_entry",
     "decode_match",
     "encode_default",
@@ -218,6 +219,16 @@ def decode_entry(info: ProgramInfo, message: Any) -> TableEntry:
         raise invalid(f"table {table.name}: the entry has no direct action")
     action, params = decode_action(info, table, message.action.action, message.is_default_action)
     return TableEntry(table.name, action.name, match, params, priority, message.is_default_action)
+
+
+def decode_default(info: ProgramInfo, message: Any) -> TableEntry:
+    """Return a default entry as it was read; its action is "" where a miss runs none. Refused when malformed."""
+    table = info.tables.by_id.get(message.table_id)
+    if table is None:
+        raise invalid(f"no table has the id {message.table_id:#x}")
+    if not message.HasField("action"):
+        return TableEntry(table.name, "", default=True)
+    return decode_entry(info, message)
 
 
 def decode_match(table: Table, message: Any) -> tuple[Match, int]:
