@@ -1,6 +1,6 @@
 """Compiled P4 programs: p4c's output under version control, and the proof that it is that of the sources beside it.
 
-`NAME.json` (BMv2 JSON) and `NAME.p4info.txtpb` are accompanied by `NAME.manifest.json`: p4c's version and arguments, and
+`NAME.json` (BMv2 JSON) and `NAME.p4info.txtpb` come with `NAME.manifest.json`: p4c's version and arguments, and
 the SHA-256 of every source and of both outputs. A machine without p4c can thus tell a stale output.
 """
 
@@ -33,7 +33,7 @@ def mrc_switch() -> CompiledProgram:
 
 
 def sources_of(source: Path) -> list[Path]:
-    """`source` and every file that it includes by a quoted name, directly or not, sorted; InputError if one is missing."""
+    """`source` and every file that it includes by a quoted name, directly or not, sorted; InputError if one lacks."""
     found: dict[Path, None] = {}
 
     def visit(path: Path, where: str) -> None:
