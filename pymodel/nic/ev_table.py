@@ -160,5 +160,9 @@ class EvTable:
         else:
             self._down.add(port)
 
+    def is_up(self, port: int) -> bool:
+        """The link of local `port` is up."""
+        return port not in self._down
+
     def _usable(self, port: int) -> int:
         return sum(1 for slot in self._active if slot.port == port and slot.state in (EvState.GOOD, EvState.SKIP))

@@ -91,24 +91,23 @@ class ReceiveWindow:
             return ArrivalClass.ABOVE
         return ArrivalClass.DUPLICATE if psn in self._held else ArrivalClass.NEW
 
-    def accept(self, psn: int) -> ArrivalClass:
-        """`psn` arrived: record it when it is new, move cack past every run that it closes, and say what it was."""
-        kind = self.classify(psn)
-        if kind is not ArrivalClass.NEW:
-            return kind
+    def mark(self, psn: int) -> None:
+        """Record `psn`, which `classify` called new, and move cack past every run that it closes."""
         if psn != PSN.add(self._cack, 1):
             self._held.add(psn)
-            return kind
+            return
         while True:
             self._cack = psn
             psn = PSN.add(psn, 1)
             if psn not in self._held:
-                return kind
+                return
             self._held.remove(psn)
 
     def receive(self, psn: int) -> Arrival:
-        """`accept(psn)` with all that can be seen of the window afterwards, for a SACK triggered by `psn`."""
-        kind = self.accept(psn)
+        """`psn` arrived: classify it, mark it if it is new, and say all that can be seen of the window afterwards."""
+        kind = self.classify(psn)
+        if kind is ArrivalClass.NEW:
+            self.mark(psn)
         base = self.sack_base(psn)
         return Arrival(kind, self._cack, len(self._held), PSN.forward(base, self._cack), self.bitmap(base))
 

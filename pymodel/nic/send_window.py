@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pymodel.base.errors import InputError
 from pymodel.wire.serial import PSN
-from pymodel.wire.spec import MPR_UNIT_PSNS, MPR_UNITS_MAX, Opcode
+from pymodel.wire.spec import MPR_UNIT_PSNS, MPR_UNITS_MAX
 
 if TYPE_CHECKING:
     from pymodel.nic.ev_table import EvSlot
@@ -52,31 +52,14 @@ class PacketState(Enum):
 class Packet:
     """One PSN of a message, from its first transmission until it is acknowledged cumulatively."""
 
-    __slots__ = (
-        "ev",
-        "index",
-        "length",
-        "message",
-        "offset",
-        "opcode",
-        "order",
-        "position",
-        "psn",
-        "sent",
-        "size",
-        "state",
-    )
+    __slots__ = ("ev", "index", "message", "number", "order", "position", "psn", "sent", "size", "state")
 
-    def __init__(
-        self, index: int, psn: int, message: Message, offset: int, length: int, opcode: Opcode, size: int
-    ) -> None:
-        """`length` payload bytes at `offset` of `message`; `size` is the nominal size that counts as in flight."""
+    def __init__(self, index: int, psn: int, message: Message, number: int, size: int) -> None:
+        """Packet `number`, from 0, of `message`; `size` is the nominal size in bytes that counts as in flight."""
         self.index = index
         self.psn = psn
         self.message = message
-        self.offset = offset
-        self.length = length
-        self.opcode = opcode
+        self.number = number
         self.size = size
         self.state = PacketState.LOST
         self.sent = 0
@@ -88,6 +71,10 @@ class Packet:
         self.position = 0
         """Packets sent for the first time before its last transmission, itself included: see `SendWindow.overtaken`."""
 
+    def on_ev(self, ev: int) -> bool:
+        """Its last transmission took the 32-bit `ev`."""
+        return self.ev is not None and self.ev.ev == ev
+
 
 class SendWindow:
     """Packets of one QP between the oldest unacknowledged one and the newest one sent."""
@@ -96,6 +83,7 @@ class SendWindow:
         "_first_psn",
         "_lost",
         "_packets",
+        "_refused",
         "_sacked",
         "inflight",
         "mpr",
@@ -116,6 +104,7 @@ class SendWindow:
         self._first_psn = first_psn
         self._packets: dict[int, Packet] = {}
         self._sacked = 0  # bit i: packet unack_index + i is acknowledged
+        self._refused: int | None = None  # an index that the peer called beyond its window
         self._lost: list[int] = []  # heap of indices; one that is no longer LOST is passed over when it surfaces
 
     def psn(self, index: int) -> int:
@@ -133,8 +122,18 @@ class SendWindow:
 
     @property
     def limit(self) -> int:
-        """First index that must not be sent now: cack + MPR + 1."""
-        return self.unack_index + self.mpr
+        """First index that must not be sent now: cack + MPR + 1, or less after the peer refused a packet."""
+        limit = self.unack_index + self.mpr
+        if self._refused is None:
+            return limit
+        return min(limit, max(self._refused, self.unack_index + 1))
+
+    def refused(self, packet: Packet) -> None:
+        """The peer called `packet` beyond its window: nothing from there on is sent until cack has moved.
+
+        The oldest packet is within every window and may always be sent, so the QP can't be stuck.
+        """
+        self._refused = packet.index if self._refused is None else min(self._refused, packet.index)
 
     def unacknowledged(self, psn: int) -> Packet | None:
         """The packet of `psn` if it has been sent and the peer is not known to have it."""
@@ -196,6 +195,7 @@ class SendWindow:
                 if self._settle(packet):
                     newly.append(packet)
             self._sacked >>= cack + 1 - self.unack_index
+            self._refused = None
             self.unack_index = cack + 1
         ahead = base - self.unack_index
         fresh = (bitmap << ahead if ahead >= 0 else bitmap >> -ahead) & ~self._sacked

@@ -1,0 +1,307 @@
+"""The receiving half of a QP: packets become memory writes, and answers.
+
+Three layers, kept apart (mrc-facts.md 3): packets are tracked and answered by SACK and NACK; messages complete in
+order and are answered by transport ACK and NAK; a message with immediate makes a completion. A packet is placed as it
+comes, in any order: checked, then placed, then marked received, then the window moves.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from pymodel.nic.config import QpConfig
+from pymodel.nic.delivery import Delivery
+from pymodel.nic.ev_table import EvTable
+from pymodel.nic.events import (
+    Action,
+    Complete,
+    FrameOut,
+    Notify,
+    PortChange,
+    PostReceive,
+    TimerFired,
+    WriteMemory,
+)
+from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer
+from pymodel.nic.memory import Access, RegionTable
+from pymodel.nic.receive_window import ArrivalClass, ReceiveWindow
+from pymodel.nic.send_window import mpr_to_psns
+from pymodel.nic.timer import Timer
+from pymodel.wire.frame import Frame
+from pymodel.wire.headers import Aeth, CcState, Neth, Seth, Udp
+from pymodel.wire.serial import PSN
+from pymodel.wire.spec import (
+    NOMINAL_OVERHEAD_BYTES,
+    RCVD_BYTES_BITS,
+    RCVD_BYTES_UNIT,
+    SACK_MIN_BYTES_PER_PACKET,
+    AethSyndrome,
+    Ecn,
+    NackReason,
+    Opcode,
+    OutOfWindow,
+    SackM,
+    WireOptions,
+)
+
+__all__ = ["Responder", "ResponderState"]
+
+_RCVD_BYTES_MASK = (1 << RCVD_BYTES_BITS) - 1
+_DCID_MASK = (1 << 16) - 1
+_OFFSET_MIN = -(1 << 15)
+_FULL = (Opcode.WRITE_FIRST, Opcode.WRITE_MIDDLE)
+"""Opcodes whose packets carry a whole MTU; the others end their message (mrc-facts.md 8.2)."""
+
+
+class ResponderState(Enum):
+    """What the responder does with packets."""
+
+    READY = "takes packets"
+    REFUSED = "met a fault and answers every write with its NAK"
+    STOPPED = "is silent, since the other half of the QP failed"
+
+
+class _Trigger(NamedTuple):
+    """What a SACK needs to know of the packet that it answers."""
+
+    psn: int
+    ev: int
+    tx_timestamp: int | None
+    marked: bool
+    rtx: bool
+    arrived_ps: int
+
+
+class Responder:
+    """Takes one QP's inbound packets."""
+
+    def __init__(
+        self, config: QpConfig, framer: Framer, control_evs: EvTable, regions: RegionTable, options: WireOptions
+    ) -> None:
+        self.config = config
+        self.state = ResponderState.READY
+        self.window = ReceiveWindow(mpr_to_psns(config.responder_mpr_units), config.receive_psn)
+        self.delivery = Delivery(config.qpn)
+        self.quiet_timer = Timer(f"qp{config.qpn}/quiet")
+        self._framer = framer
+        self._evs = control_evs
+        self._regions = regions
+        self._options = options
+        own, peer = config.qpn & _DCID_MASK, config.peer_qpn & _DCID_MASK
+        self._dcids = (own, peer) if options.spdcid_is_sender else (peer, own)
+        self._received = 0  # nominal bytes, each packet once
+        self._unanswered = 0  # bytes since the last SACK, as the byte counter counts them
+        self._held: _Trigger | None = None  # the newest packet not answered yet
+        self._acknowledged = 0  # messages, as of the last transport ACK
+        self._nak = (0, 0)  # syndrome and PSN
+
+    # Events
+
+    def handle(self, event: Frame | PostReceive | TimerFired | PortChange, now_ps: int) -> list[Action]:
+        """Take one event, a frame already parsed and known to be this QP's, and return what follows."""
+        out: list[Action] = []
+        match event:
+            case Frame():
+                self._on_frame(event, now_ps, out)
+            case PostReceive(qpn, wr_id):
+                if self.state is ResponderState.READY:
+                    self.delivery.post_receive(wr_id)
+                else:
+                    out.append(Complete(qpn, wr_id, "flushed", 0))
+            case TimerFired():
+                if self.quiet_timer.fired(event, now_ps, out) and self._held is not None:
+                    self._sack(self._held, now_ps, out)
+            case PortChange(port, up):
+                self._evs.set_port(port, up)
+        return out
+
+    def abort(self, out: list[Action]) -> None:
+        """The other half of the QP failed: take no more packets."""
+        if self.state is ResponderState.READY:
+            self.state = ResponderState.STOPPED
+            self._close(out)
+
+    def _on_frame(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
+        if self.state is ResponderState.STOPPED:
+            return
+        if frame.opcode == Opcode.PROBE_REQUEST:
+            if self.state is ResponderState.READY:
+                self._answer_probe(frame, out)
+        elif self.state is ResponderState.REFUSED:
+            self._send_nak(out)
+        elif frame.trim_reason is not None:
+            self._on_trimmed(frame, frame.trim_reason, now_ps, out)
+        else:
+            self._on_write(frame, now_ps, out)
+
+    # Packets
+
+    def _on_write(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
+        window, psn = self.window, frame.psn
+        fields = frame.write_fields()
+        kind = window.classify(psn)
+        if kind is ArrivalClass.ABOVE:
+            self._refuse(frame, fields.tx_timestamp, out)
+            return
+        trigger = _Trigger(psn, frame.ev, fields.tx_timestamp, frame.ecn == Ecn.CE, frame.rtx, now_ps)
+        if kind is not ArrivalClass.NEW:
+            self._sack(trigger, now_ps, out)
+            return
+
+        length = frame.payload_end - frame.payload_start
+        syndrome = self._fault(frame.opcode, length, fields.r_key, fields.va)
+        if syndrome is not None:
+            self._fail(syndrome, psn, out)
+            return
+        if length:
+            out.append(WriteMemory(fields.va, frame.payload))
+        window.mark(psn)
+        self._received += frame.udp.length - Udp.SIZE + NOMINAL_OVERHEAD_BYTES
+        if frame.opcode not in _FULL:
+            self.delivery.landed(fields.msn, psn, fields.dma_length, fields.immediate)
+        if not self.delivery.advance(window.cack_psn, out):
+            self._fail(AethSyndrome.NAK_INVALID_REQUEST, psn, out)
+            return
+
+        self._unanswered += max(length, SACK_MIN_BYTES_PER_PACKET)
+        if trigger.marked or trigger.rtx or frame.ack_req or self._unanswered >= self.config.sack_threshold:
+            self._sack(trigger, now_ps, out)
+            return
+        self._held = trigger
+        if self.quiet_timer.deadline_ps is None:
+            self.quiet_timer.start(now_ps + self.config.base_rtt_ps, out)
+
+    def _fault(self, opcode: int, length: int, r_key: int, va: int) -> AethSyndrome | None:
+        """What is wrong with a write, or None. Its DMALen is not looked at (mrc-facts.md 1.6)."""
+        mtu = self.config.mtu
+        if length > mtu or (opcode in _FULL and length != mtu):
+            return AethSyndrome.NAK_INVALID_REQUEST
+        # IBTA: a write of no bytes touches no memory, and its key is not looked at.
+        if length and self._regions.check(r_key, va, length) is not Access.GRANTED:
+            return AethSyndrome.NAK_REMOTE_ACCESS
+        return None
+
+    def _on_trimmed(self, frame: Frame, reason: NackReason, now_ps: int, out: list[Action]) -> None:
+        """Payload gone: a NACK, or a SACK if the PSN had been received before (mrc-facts.md 3, 11)."""
+        tseth = frame.tseth
+        stamp = None if tseth is None else tseth.tx_timestamp
+        match self.window.classify(frame.psn):
+            case ArrivalClass.NEW:
+                self._send_nack(frame, reason, stamp, out)
+            case ArrivalClass.ABOVE:
+                self._refuse(frame, stamp, out)
+            case _:
+                self._sack(_Trigger(frame.psn, frame.ev, stamp, frame.ecn == Ecn.CE, frame.rtx, now_ps), now_ps, out)
+
+    def _refuse(self, frame: Frame, stamp: int | None, out: list[Action]) -> None:
+        """A PSN above the window (mrc-facts.md 3, 9)."""
+        if self._options.out_of_window is OutOfWindow.NACK:
+            self._send_nack(frame, NackReason.PSN_OOR_WINDOW, stamp, out)
+        else:
+            out.append(Notify("psn_above_window", (("qpn", self.config.qpn), ("psn", frame.psn))))
+
+    # Answers
+
+    def _sack(self, trigger: _Trigger, now_ps: int, out: list[Action]) -> None:
+        """Answer `trigger`, and with it all that came before; a transport ACK goes along when messages completed."""
+        window = self.window
+        stamp = 0
+        if trigger.tx_timestamp is not None:
+            # Holding an answer back must not look like queueing on the path (mrc-facts.md 11).
+            held = (now_ps - trigger.arrived_ps) // TIMESTAMP_UNIT_PS
+            stamp = TIMESTAMP.add(trigger.tx_timestamp, held)
+        self._send_sack(
+            base=window.sack_base(trigger.psn),
+            ack_psn_offset=max(_OFFSET_MIN, PSN.diff(trigger.psn, window.cack_psn)),
+            entropy=trigger.ev,
+            marked=trigger.marked,
+            rtx=trigger.rtx,
+            stamp=stamp,
+            out=out,
+        )
+        self._unanswered = 0
+        self._held = None
+        self.quiet_timer.rest()
+        if self.delivery.completed != self._acknowledged:
+            self._acknowledged = self.delivery.completed
+            body = Aeth(syndrome=AethSyndrome.ACK, msn=self._acknowledged).pack()
+            self._send_control(Opcode.ACKNOWLEDGE, window.cack_psn, body, out)
+
+    def _answer_probe(self, frame: Frame, out: list[Action]) -> None:
+        """A probe is answered at once, with its id where the triggering PSN would stand (mrc-facts.md 1.9)."""
+        peth = frame.peth
+        probe_id = peth.probe_id
+        self._send_sack(
+            base=PSN.add(self.window.cack_psn, 1),
+            ack_psn_offset=probe_id - (probe_id >> 15 << 16),  # its 16 bits, read as a signed number
+            entropy=frame.ev,
+            marked=frame.ecn == Ecn.CE,
+            rtx=False,
+            stamp=peth.tx_timestamp,
+            out=out,
+            probe=True,
+        )
+
+    def _send_sack(
+        self,
+        *,
+        base: int,
+        ack_psn_offset: int,
+        entropy: int,
+        marked: bool,
+        rtx: bool,
+        stamp: int,
+        out: list[Action],
+        probe: bool = False,
+    ) -> None:
+        window = self.window
+        cack = window.cack_psn
+        spdcid, dpdcid = self._dcids
+        seth = Seth(
+            m=SackM.SKIP_ONCE if marked else SackM.NONE,
+            pr=probe,
+            ack_psn_offset=ack_psn_offset,
+            entropy=entropy,
+            spdcid=spdcid,
+            dpdcid=dpdcid,
+            cack_psn=cack,
+            sack_offset=PSN.diff(base, cack),
+            sack_bitmap=window.bitmap(base),
+        )
+        units = -(-self._received // RCVD_BYTES_UNIT) & _RCVD_BYTES_MASK
+        cc_state = CcState(tx_timestamp=stamp, ooo_count=window.ooo_count, rcvd_bytes=units)
+        self._send_control(Opcode.SACK, cack, seth.pack() + cc_state.pack(), out, rtx)
+
+    def _send_nack(self, frame: Frame, reason: NackReason, stamp: int | None, out: list[Action]) -> None:
+        spdcid, dpdcid = self._dcids
+        neth = Neth(
+            reason=reason, entropy=frame.ev, spdcid=spdcid, dpdcid=dpdcid, nack_psn=frame.psn, tx_timestamp=stamp or 0
+        )
+        self._send_control(Opcode.NACK, frame.psn, neth.pack(), out, frame.rtx)
+
+    def _send_nak(self, out: list[Action]) -> None:
+        syndrome, psn = self._nak
+        self._send_control(Opcode.ACKNOWLEDGE, psn, Aeth(syndrome=syndrome, msn=self.delivery.completed).pack(), out)
+
+    def _send_control(self, opcode: Opcode, psn: int, body: bytes, out: list[Action], rtx: bool = False) -> None:
+        slot = self._evs.next()
+        if slot is None:
+            out.append(Notify("no_way_back", (("qpn", self.config.qpn),)))
+            return
+        out.append(FrameOut(slot.port, self._framer.control(slot, opcode, psn, body, rtx)))
+
+    # Failure
+
+    def _fail(self, syndrome: AethSyndrome, psn: int, out: list[Action]) -> None:
+        """A write that must not take effect: the QP goes to ERROR and says why, now and to every later write."""
+        self.state = ResponderState.REFUSED
+        self._nak = (syndrome, psn)
+        out.append(Notify("qp_error", (("qpn", self.config.qpn),)))
+        self._send_nak(out)
+        self._close(out)
+
+    def _close(self, out: list[Action]) -> None:
+        self.delivery.flush(out)
+        self._held = None
+        self.quiet_timer.stop(out)
