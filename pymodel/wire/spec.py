@@ -628,3 +628,46 @@ class WireOptions:
 
 
 DEFAULT_OPTIONS = WireOptions()
+
+# --- Rules where the public text leaves a choice ---------------------------------------------------
+
+RULES: tuple[tuple[str, str], ...] = (
+    (
+        "Trim mark",
+        "The outer DSCP alone says that a write was trimmed. Such a write draws a NACK (a SACK if its PSN has been"
+        " received), its payload is ignored even if whole, and neither its lengths nor an ICRC are looked at. Other"
+        " opcodes with the mark are processed if their ICRC is good.",
+    ),
+    (
+        "Hop limit",
+        "A packet with hop limit 0 or 1 dies where it is forwarded by its outer header. At decapsulation the outer one"
+        " is not looked at, and the inner one is treated in the same way.",
+    ),
+    (
+        "uA",
+        "A /48 in the local block, or a /64 of node and function. A used-up argument still leaves by the adjacency.",
+    ),
+    ("Own uSID", f"Twice in a row: processed in turn, at most {USID_PASSES_MAX} in one pass, one hop limit for each."),
+    (
+        "Transport ACK",
+        "Sent when the MSN completed in order advances. A write is complete when all its PSNs are acknowledged; a NAK"
+        " overrides.",
+    ),
+    (
+        "ACK timer",
+        f"One for each QP, for its oldest unacknowledged PSN: {ACK_TIMEOUT_UNIT_NS} ns times 2**t, the exponent at most"
+        f" {ACK_TIMEOUT_EXPONENT_MAX}.",
+    ),
+    (
+        "Keys",
+        f"The low {R_KEY_TAG_BITS} bits of an R_Key are a tag, the others an index; a QPN is an index. Tables, no search.",
+    ),
+    (
+        "Inflight",
+        f"A packet counts as its UDP payload plus {NOMINAL_OVERHEAD_BYTES} bytes, from when it is sent until it is"
+        " acknowledged or declared lost. rcvd_bytes feeds congestion control only.",
+    ),
+    ("Reflected timestamp", "Of a SACK that was held back: advanced by the time it was held."),
+    ("Memory safety", "Nothing of a frame takes effect before its ICRC is known good. A trimmed frame writes nothing."),
+)
+"""The rules of mrc-facts.md 11 that bind model, RTL and switch alike, in short."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pymodel.wire.emit.markdown import markdown
 from pymodel.wire.emit.p4 import p4
 from pymodel.wire.emit.python import python
 from pymodel.wire.emit.systemverilog import systemverilog
+from pymodel.wire.emit.wireshark import wireshark
 
 __all__ = ["EMITTED", "main", "out_of_date", "write"]
 
@@ -17,6 +19,8 @@ EMITTED: dict[str, Callable[[], str]] = {
     "pymodel/wire/headers.py": python,
     "p4/include/mrc_headers.p4": p4,
     "rtl_models/common/mrc_pkg.sv": systemverilog,
+    "tools/wireshark/mrc.lua": wireshark,
+    "docs/wire.md": markdown,
 }
 """Path of each emitted file, relative to the project, and the function that returns its text."""
 
