@@ -1,0 +1,180 @@
+"""BMv2 as a switch target: a `simple_switch_grpc` process, programmed by P4Runtime, fed by its gRPC data plane.
+
+BMv2 lives on the wall clock. Time here is virtual and stands still while frames are in the switch: `drain` sends what
+was injected, waits for the proof that nothing more will come (`bmv2_dataplane`), and gives every frame the time of the
+injection that caused it. `docs/bmv2.md` tells what that means for queues.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import grpc
+
+from pymodel.base.errors import InputError
+from pymodel.paths.tables import port_entries
+from pymodel.switch import bmv2_queues
+from pymodel.switch.bmv2_dataplane import Dataplane
+from pymodel.switch.bmv2_process import PRIORITIES, Bmv2Process, LogLevel, new_folder
+from pymodel.switch.control import MAX_FRAME_BYTES, PORTS, ControlPlane
+from pymodel.switch.p4runtime.client import Client
+from pymodel.switch.target import CompiledProgram, Count, Rate, TableEntry
+
+__all__ = ["Bmv2Switch"]
+
+_DEVICE_ID = 1
+_DEPTH = 100_000
+"""Packets a queue holds until `set_queue` says otherwise. BMv2's own 64 lose frames of a burst whenever the machine is
+busy elsewhere."""
+_BURST_WITHOUT_THRIFT = 64
+"""Frames sent at once where the depth can't be raised: no queue overflows."""
+_MAX_I32 = 2**31 - 1
+
+
+class Bmv2Switch:
+    """A `SwitchTarget` that is a BMv2 process. Its log is in `folder` (default: a new temporary one) and stays.
+
+    `log_level` "trace" tells every step of every packet and costs more than half of the speed.
+    """
+
+    def __init__(self, name: str = "bmv2", *, folder: Path | None = None, log_level: LogLevel = "info") -> None:
+        self.name = name
+        self._process = Bmv2Process(name, _DEVICE_ID, folder or new_folder(), log_level)
+        self._resources = contextlib.ExitStack()
+        self._control: ControlPlane | None = None
+        self._dataplane: Dataplane | None = None
+        self._waiting: list[tuple[int, int, bytes]] = []
+        self._queues_set = False
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as starting:
+            starting.enter_context(self._process)
+            dataplane = starting.enter_context(
+                contextlib.closing(Dataplane(self.name, self._process.dataplane_address, _DEVICE_ID))
+            )
+            dataplane.wait_until_ready()
+            self._dataplane = dataplane
+            self._control = ControlPlane(starting.enter_context(Client(self._process.grpc_address, _DEVICE_ID)))
+            if self._process.thrift_port:
+                bmv2_queues.set_all_depths(self._process.thrift_port, _DEPTH)
+            self._resources = starting.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._resources.close()
+
+    @property
+    def control(self) -> ControlPlane:
+        """The control plane that programs this switch."""
+        assert self._control is not None, "the switch is not running"
+        return self._control
+
+    @property
+    def address(self) -> str:
+        """Where another P4Runtime client can connect, device id 1."""
+        return self._process.grpc_address
+
+    @property
+    def log(self) -> Path:
+        """The log file, complete up to now."""
+        return self._process.log
+
+    def load(self, program: CompiledProgram) -> None:
+        """Push the pipeline. InputError when BMv2 refuses the program; its log says why."""
+        with self._alive():
+            self.control.client.load(program)
+
+    def write(self, entries: Iterable[TableEntry]) -> None:
+        """Insert table entries through P4Runtime. InputError names the table and key that is wrong."""
+        with self._alive():
+            self.control.write(entries)
+
+    def inject(self, port: int, data: bytes, now_ps: int) -> None:
+        """A frame arrives on `port` at `now_ps`; one that is empty or longer than any frame is lost at the port."""
+        if not 0 <= port < PORTS:
+            raise InputError(f"BMv2 {self.name}", f"port {port}", f"0 to {PORTS - 1}")
+        if 0 < len(data) <= MAX_FRAME_BYTES:
+            self._waiting.append((now_ps, port, data))
+
+    def next_event_ps(self) -> int | None:
+        """Time of the earliest injection that was not drained, or None when the switch holds nothing."""
+        return min((now_ps for now_ps, _, _ in self._waiting), default=None)
+
+    def drain(self, until_ps: int) -> list[tuple[int, int, bytes]]:
+        """All that came of the frames injected at or before `until_ps`, at the time of their injection.
+
+        Frames of the same time enter back to back, as one burst. Until `set_queue` is called nothing waits, so nothing
+        overtakes, and the frames are ordered by cause and port, which BMv2's threads would leave to chance; afterwards
+        they come as they left.
+        """
+        due = sorted((frame for frame in self._waiting if frame[0] <= until_ps), key=lambda frame: frame[0])
+        self._waiting = [frame for frame in self._waiting if frame[0] > until_ps]
+        out = []
+        for now_ps, together in itertools.groupby(due, key=lambda frame: frame[0]):
+            frames = [(port, data) for _, port, data in together]
+            out += [(now_ps, port, data) for port, data in self._burst(frames)]
+        return out
+
+    def counters(self) -> dict[str, Count]:
+        """Every non-zero cell of the program's counters: ``name`` for a counter of one cell, else ``name[index]``."""
+        with self._alive():
+            return self.control.counters()
+
+    def set_queue(self, port: int, priority: int, rate: int | None, unit: Rate, depth_packets: int) -> None:
+        """Set rate (packets per second, None: unlimited) and depth of one egress queue, over Thrift."""
+        where = f"BMv2 {self.name}: queue"
+        if unit != "pps":
+            raise InputError(where, f"a rate in {unit}", "pps: BMv2 counts packets; the embedded switch has bit/s")
+        if self._process.thrift_port is None:
+            raise InputError(where, "a simple_switch_grpc without Thrift", "one built with it, which alone sets queues")
+        for what, value, low, high in (
+            ("port", port, 0, PORTS - 1),
+            ("priority", priority, 0, PRIORITIES - 1),
+            ("rate", 1 if rate is None else rate, 1, _MAX_I32),
+            ("depth", depth_packets, 1, _MAX_I32),
+        ):
+            if not low <= value <= high:
+                raise InputError(f"{where}, {what}", str(value), f"{low} to {high}")
+        with self._alive():
+            bmv2_queues.set_depth(self._process.thrift_port, port, priority, depth_packets)
+            bmv2_queues.set_rate(self._process.thrift_port, port, priority, rate or 0)
+        self._queues_set = True
+
+    def set_port(self, port: int, up: bool) -> None:
+        """Set a port's state in the program's port tables, and tell BMv2 of the link."""
+        with self._alive():
+            self.control.put(port_entries(port, up))
+            self._running.set_port(port, up)
+
+    @property
+    def _running(self) -> Dataplane:
+        assert self._dataplane is not None, "the switch is not running"
+        return self._dataplane
+
+    def _burst(self, frames: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        at_once = len(frames) if self._process.thrift_port else _BURST_WITHOUT_THRIFT
+        out = []
+        for first in range(0, len(frames), at_once):
+            with self._alive():
+                came = self._running.burst(frames[first : first + at_once])
+            out += came if self._queues_set else sorted(came, key=lambda frame: frame[:2])
+        return [(port, data) for _, port, data in out]
+
+    @contextlib.contextmanager
+    def _alive(self) -> Iterator[None]:
+        """Turn a lost connection, or a refusal by a process that is ending, into what the switch wrote last."""
+        try:
+            yield
+        except (grpc.RpcError, InputError) as error:
+            self._process.check()
+            if isinstance(error, InputError):
+                raise
+            found = f"{error.code().name} ({error.details()})"
+            raise InputError(f"BMv2 {self.name}", found, "a switch that answers") from error

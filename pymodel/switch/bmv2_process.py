@@ -1,0 +1,196 @@
+"""Start and stop BMv2's `simple_switch_grpc`: its ports, its log, and its end in every case.
+
+Ports are reserved before the process starts: a socket bound to a port of the system's choice, never listening, stays
+open until the switch listens. SO_REUSEPORT lets gRPC listen on the same port, SO_REUSEADDR lets Thrift, and nobody else
+is given it meanwhile. That matters because gRPC itself binds with SO_REUSEPORT: two switches on one port would both
+start, and each would get half of the connections.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Literal, Self
+
+from pymodel.base import toolpath
+from pymodel.base.errors import InputError
+
+__all__ = ["CPU_PORT", "PRIORITIES", "Bmv2Process", "LogLevel"]
+
+LogLevel = Literal["trace", "debug", "info", "warn", "error", "off"]
+
+PRIORITIES = 8
+"""Queues a port has, 0 the lowest."""
+
+CPU_PORT = 255
+"""Port of packet-in and packet-out."""
+
+_TOOL = "simple_switch_grpc"
+_SUPERVISOR = Path(__file__).with_name("supervise.py")
+_START_S = 20
+"""How long a switch may take to listen. It takes milliseconds, on a machine that is not busy with something else."""
+
+
+class Bmv2Process:
+    """A running `simple_switch_grpc`. Entering the context starts it; leaving it ends it and frees its ports.
+
+    `log` is its log file and `console` what it prints; both stay when it has ended.
+    """
+
+    def __init__(self, name: str, device_id: int, folder: Path, log_level: LogLevel) -> None:
+        self.name = name
+        self.grpc_address = ""
+        self.dataplane_address = ""
+        self.thrift_port: int | None = None
+        self.log = folder / f"{name}.txt"
+        self.console = folder / f"{name}.console.txt"
+        self._device_id = device_id
+        self._log_level = log_level
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pid = 0
+
+    def __enter__(self) -> Self:
+        tool = toolpath.require(_TOOL)
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        thrift = _has_thrift(tool)
+        with contextlib.ExitStack() as reservations:
+            grpc_port, dataplane_port, thrift_port = (reservations.enter_context(_reserved_port()) for _ in range(3))
+            self.grpc_address = f"127.0.0.1:{grpc_port}"
+            self.dataplane_address = f"127.0.0.1:{dataplane_port}"
+            self.thrift_port = thrift_port if thrift else None
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", _SUPERVISOR, self.console, *self._command(tool)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+            try:
+                self._pid = int(_pipe(self._process.stdout).readline())
+                self._wait_for({grpc_port, dataplane_port} | ({thrift_port} if thrift else set()))
+            except BaseException:
+                self._end()
+                raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def check(self) -> None:
+        """Do nothing while the switch runs; InputError, with the last lines it wrote, when it has ended."""
+        if self._process is None or self._process.poll() is None:
+            return
+        status = self._process.returncode
+        status = status - 256 if status > 127 else status
+        written = " | ".join((self._tail(self.console) + self._tail(self.log))[-4:])
+        raise InputError(
+            f"{_TOOL} {self.name}", f"that it has ended (status {status}): {written}", "a switch that runs"
+        )
+
+    def _command(self, tool: Path) -> list[str | Path]:
+        thrift: list[str | Path] = ["--thrift-port", str(self.thrift_port)] if self.thrift_port else []
+        return [
+            tool,
+            "--no-p4",
+            "--device-id",
+            str(self._device_id),
+            *thrift,
+            # BMv2 adds ".txt" to the name.
+            "--log-file",
+            self.log.with_suffix(""),
+            "--log-level",
+            self._log_level,
+            "--log-flush",
+            "--",
+            "--grpc-server-addr",
+            self.grpc_address,
+            "--dp-grpc-server-addr",
+            self.dataplane_address,
+            "--priority-queues",
+            str(PRIORITIES),
+            "--cpu-port",
+            str(CPU_PORT),
+        ]
+
+    def _wait_for(self, ports: set[int]) -> None:
+        """Wait until the switch listens on exactly `ports`, which also proves that they are its own."""
+        deadline = time.monotonic() + _START_S
+        while (found := _listening(self._pid)) != ports:
+            self.check()
+            if time.monotonic() > deadline:
+                raise InputError(
+                    f"{_TOOL} {self.name}",
+                    f"that it listens on ports {sorted(found) or 'none'} after {_START_S} s",
+                    f"ports {sorted(ports)}",
+                )
+            time.sleep(0.002)
+
+    def _end(self) -> None:
+        if self._process is None:
+            return
+        _pipe(self._process.stdin).close()
+        self._process.wait()
+        _pipe(self._process.stdout).close()
+        self._process = None
+
+    @staticmethod
+    def _tail(path: Path) -> list[str]:
+        try:
+            return path.read_text(encoding="utf-8", errors="replace").splitlines()[-4:]
+        except OSError:
+            return []
+
+
+def new_folder() -> Path:
+    """Return a new folder for logs, under the system's folder for temporary files."""
+    return Path(tempfile.mkdtemp(prefix="mrc-bmv2-"))
+
+
+@contextlib.contextmanager
+def _reserved_port() -> Iterator[int]:
+    with socket.socket() as reservation:
+        reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reservation.bind(("127.0.0.1", 0))
+        yield reservation.getsockname()[1]
+
+
+@functools.cache
+def _has_thrift(tool: Path) -> bool:
+    """Whether `tool` was built with Thrift. Where not, its option is unknown and would end the switch (bugs.md P26)."""
+    shown = subprocess.run([tool, "--help"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return "--thrift-port" in shown.stdout + shown.stderr
+
+
+def _listening(pid: int) -> set[int]:
+    """Return the TCP ports on which process `pid` itself listens."""
+    sockets = set()
+    with contextlib.suppress(OSError):
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                found = re.fullmatch(r"socket:\[(\d+)\]", str(link.readlink()))
+                if found:
+                    sockets.add(found[1])
+    ports = set()
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{pid}/net/{table}").read_text(encoding="ascii").splitlines()[1:]:
+                columns = line.split()
+                if columns[3] == "0A" and columns[9] in sockets:
+                    ports.add(int(columns[1].rpartition(":")[2], 16))
+    return ports
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe
