@@ -50,6 +50,7 @@ class Bmv2Switch:
         self._dataplane: Dataplane | None = None
         self._waiting: list[tuple[int, int, bytes]] = []
         self._queues_set = False
+        self._loaded = False
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as starting:
@@ -57,7 +58,6 @@ class Bmv2Switch:
             dataplane = starting.enter_context(
                 contextlib.closing(Dataplane(self.name, self._process.dataplane_address, _DEVICE_ID))
             )
-            dataplane.wait_until_ready()
             self._dataplane = dataplane
             self._control = ControlPlane(starting.enter_context(Client(self._process.grpc_address, _DEVICE_ID)))
             if self._process.thrift_port:
@@ -90,6 +90,8 @@ class Bmv2Switch:
         """Push the pipeline. InputError when BMv2 refuses the program; its log says why."""
         with self._alive():
             self.control.client.load(program)
+            self._running.wait_until_ready()
+        self._loaded = True
 
     def write(self, entries: Iterable[TableEntry]) -> None:
         """Insert table entries through P4Runtime. InputError names the table and key that is wrong."""
@@ -112,10 +114,12 @@ class Bmv2Switch:
 
         Frames of the same time enter back to back, as one burst. Until `set_queue` is called nothing waits, so nothing
         overtakes, and the frames are ordered by cause and port, which BMv2's threads would leave to chance; afterwards
-        they come as they left.
+        they come as they left. Without a program nothing comes.
         """
         due = sorted((frame for frame in self._waiting if frame[0] <= until_ps), key=lambda frame: frame[0])
         self._waiting = [frame for frame in self._waiting if frame[0] > until_ps]
+        if not self._loaded:
+            return []
         out = []
         for now_ps, together in itertools.groupby(due, key=lambda frame: frame[0]):
             frames = [(port, data) for _, port, data in together]

@@ -99,13 +99,12 @@ class Dataplane:
         self._channel.close()
 
     def wait_until_ready(self) -> None:
-        """Return when the switch takes frames; InputError when it does not in time."""
+        """Return when the switch takes frames, which it does only with a program; InputError when it never does."""
         deadline = time.monotonic() + _READY_S
         while True:
             try:
                 self.burst([])
             except grpc.RpcError as error:
-                # UNAVAILABLE "not ready" between the start of this service and that of the switch behind it.
                 if error.code() != grpc.StatusCode.UNAVAILABLE or time.monotonic() > deadline:
                     found = f"{error.code().name} ({error.details()})"
                     raise InputError(f"BMv2 {self._name}: data plane", found, "a switch that takes frames") from error

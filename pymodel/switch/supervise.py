@@ -2,9 +2,9 @@
 
 Started as a script of its own, ``supervise.py CONSOLE COMMAND...``: the command's output goes to the file CONSOLE, its
 process id is the one line on standard output. When standard input ends, because its holder closed it or was killed in
-any way, the command gets SIGTERM and, if that does not end it, SIGKILL. Should this process be killed itself, the kernel
-kills the command (PR_SET_PDEATHSIG). That signal alone would not do: it goes by the thread that started a process, and
-switches are started from threads that come and go.
+any way, the command gets SIGTERM and, if that does not end it, SIGKILL. Should this process be killed itself, the
+kernel kills the command (PR_SET_PDEATHSIG). That signal alone would not do: it goes by the thread that started a
+process, and switches are started from threads that come and go.
 
 It imports nothing of the project, so that it starts in a few milliseconds (``python -I -S``).
 """
