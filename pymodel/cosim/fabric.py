@@ -42,29 +42,48 @@ class Core(Protocol):
 
 
 class HostMemory:
-    """Memory of one host: `size` bytes from `base`. A write outside is a bug of the NIC and raises."""
+    """Memory of one host: `contents` from address `base`. An access outside is a bug of the NIC and raises."""
 
-    def __init__(self, base: int, size: int) -> None:
+    def __init__(self, base: int, contents: bytes) -> None:
         self.base = base
-        self.data = bytearray(size)
+        self.data = bytearray(contents)
+        self.placed_bytes = 0
 
     def write(self, address: int, data: bytes) -> None:
         """Place `data` at `address`."""
-        start = address - self.base
-        if start < 0 or start + len(data) > len(self.data):
-            raise IndexError(f"{len(data)} bytes at {address:#x} lie outside {self.base:#x} + {len(self.data):#x}")
+        start = self._start(address, len(data))
         self.data[start : start + len(data)] = data
+        self.placed_bytes += len(data)
+
+    def read(self, address: int, length: int) -> bytes:
+        """Return `length` bytes from `address`."""
+        start = self._start(address, length)
+        return bytes(self.data[start : start + length])
+
+    def _start(self, address: int, length: int) -> int:
+        start = address - self.base
+        if start < 0 or start + length > len(self.data):
+            raise IndexError(f"{length} bytes at {address:#x} lie outside {self.base:#x} + {len(self.data):#x}")
+        return start
 
 
 class Host:
-    """A NIC core, its memory, and what it reported: completions with their time in ps, and notices counted by kind."""
+    """A NIC core, its memory, and what it reported: completions and notices, each with its time in ps."""
 
     def __init__(self, core: Core, memory: HostMemory) -> None:
         self.core = core
         self.memory = memory
         self.completions: list[tuple[int, Complete]] = []
-        self.notices: dict[str, int] = {}
+        self.notices: list[tuple[int, Notify]] = []
         self.timers: dict[str, int] = {}
+
+    def details(self, kind: str, **wanted: int) -> dict[str, int]:
+        """Return the details of the first notice of `kind` that has all of `wanted`, or nothing."""
+        for _, notice in self.notices:
+            details = dict(notice.details)
+            if notice.kind == kind and wanted.items() <= details.items():
+                return details
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +184,8 @@ class Fabric:
                     host.timers.pop(key, None)
                 case Complete():
                     host.completions.append((self.now_ps, action))
-                case Notify(kind):
-                    host.notices[kind] = host.notices.get(kind, 0) + 1
+                case Notify():
+                    host.notices.append((self.now_ps, action))
 
     def _drain(self, node: str) -> None:
         switch = self.switches[node]
