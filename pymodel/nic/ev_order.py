@@ -23,11 +23,13 @@ def xorshift32(state: int) -> int:
 
 
 def permuted(i: int, bits: int, first: int, second: int) -> int:
-    """Place `i` of 2**bits under the two 32-bit draws of a rotation: a permutation of 0 .. 2**bits - 1."""
-    mask = (1 << bits) - 1
-    x = (i * (first & _HALF_WORD | 1) + (first >> 16)) & mask
-    x ^= x >> (bits + 1) // 2
-    return (x * (second & _HALF_WORD | 1) + (second >> 16)) & mask
+    """Place `i` of 2**bits under the two 32-bit draws of a rotation: b + a i + e i^2, a odd and e even.
+
+    Such a polynomial permutes 0 .. 2**bits - 1, and every 2**j places in a row take each residue modulo 2**j once. EVs
+    whose plane is their place in the set modulo the number of planes so alternate between the planes.
+    """
+    b, a, e = first & _HALF_WORD, first >> 16 | 1, second & _HALF_WORD & ~1
+    return (b + a * i + e * i * i) & ((1 << bits) - 1)
 
 
 class EvOrder:
