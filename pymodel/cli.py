@@ -78,3 +78,7 @@ def main() -> None:
     except InputError as error:
         print(f"mrc: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -47,10 +47,15 @@ class LinkModel(_Strict):
 
 
 class NicModel(_Strict):
-    """What both ends of every QP are set to (`mrc-facts.md` 2.4, 2.5)."""
+    """What both ends of every QP are set to (`mrc-facts.md` 2.4, 2.5).
+
+    `window_bytes` is the fixed congestion window; without it, 1.5 times what all planes together carry in one round
+    trip of the idle fabric (2.6).
+    """
 
     mtu: Annotated[int, Field(strict=True, ge=256, le=8192)] = 4096
     evs: Positive = 32
+    window_bytes: Positive | None = None
     mpr_units: Annotated[int, Field(strict=True, ge=1, le=255)] = 8
     ack_timeout: Annotated[int, Field(strict=True, ge=0, le=24)] = 6
     linear_retries: Annotated[int, Field(strict=True, ge=0, le=7)] = 7

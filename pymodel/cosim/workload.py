@@ -10,13 +10,14 @@ import hashlib
 import random
 from dataclasses import dataclass
 
-from pymodel.base.time import NS, serialisation_ps
+from pymodel.base.time import NS, S, serialisation_ps
 from pymodel.cosim.fabric import Host, HostMemory
 from pymodel.cosim.link import PREAMBLE_AND_FCS_BYTES
 from pymodel.cosim.result import WriteResult
 from pymodel.cosim.scenario import Scenario, WriteModel
 from pymodel.nic.attach import End, connect, device_for
 from pymodel.nic.config import QpSettings
+from pymodel.nic.congestion import FixedWindow
 from pymodel.nic.device import Device
 from pymodel.nic.events import Complete, PostWrite
 from pymodel.nic.queue_pair import QueuePair
@@ -101,6 +102,7 @@ class Workload:
             evs=scenario.nic.evs,
             seed=scenario.seed,
             settings=settings,
+            congestion=lambda: FixedWindow(_window_bytes(scenario)),
         )
         data = random.Random(f"{scenario.seed} data {write.name}").randbytes(write.bytes)
         # A write of no bytes names a region too, and a region has at least one.
@@ -195,3 +197,9 @@ def _base_rtt_ps(scenario: Scenario) -> int:
     sizes = (scenario.nic.mtu + _DATA_OVERHEAD, _SACK_BYTES)
     one_way = (serialisation_ps(size + PREAMBLE_AND_FCS_BYTES, links.rate_bps) + links.delay_ns * NS for size in sizes)
     return _LINKS_OF_A_PATH * sum(one_way)
+
+
+def _window_bytes(scenario: Scenario) -> int:
+    """The congestion window: 1.5 BDP of all planes together unless the scenario says otherwise (mrc-facts.md 2.6)."""
+    bdp_bits = scenario.topology.planes * scenario.links.rate_bps * _base_rtt_ps(scenario) // S
+    return scenario.nic.window_bytes or bdp_bits * 3 // 2 // 8
