@@ -60,17 +60,18 @@ def connect(
     evs: int,
     seed: int,
     settings: QpSettings = DEFAULT_SETTINGS,
+    there_settings: QpSettings | None = None,
     congestion: Callable[[], CongestionControl] = NoCongestionControl,
 ) -> tuple[QueuePair, QueuePair]:
     """Make a QP at each end, with `evs` EVs in each direction, the same number per plane.
 
-    `seed` settles EV sets, their order and first PSNs; `congestion` makes the controller of each end.
+    `seed` settles EV sets, their order and first PSNs; `there_settings` are those of the other end where they differ;
+    `congestion` makes the controller of each end.
     """
     rng = random.Random(f"{seed} connect {here.host}:{here.qpn} {there.host}:{there.qpn}")
-    first = [rng.getrandbits(PSN_BITS) if end.send_psn is None else end.send_psn for end in (here, there)]
-    common = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    out, back = (rng.getrandbits(PSN_BITS) if end.send_psn is None else end.send_psn for end in (here, there))
 
-    def make(own: End, peer: End, send_psn: int, receive_psn: int) -> QueuePair:
+    def make(own: End, peer: End, send_psn: int, receive_psn: int, given: QpSettings) -> QueuePair:
         config = QpConfig(
             qpn=own.qpn,
             peer_qpn=peer.qpn,
@@ -79,8 +80,8 @@ def connect(
             seed=rng.randrange(1, 1 << 32),
             send_psn=send_psn,
             receive_psn=receive_psn,
-            **common,
+            **{field.name: getattr(given, field.name) for field in fields(QpSettings)},
         )
         return own.device.add_qp(config, congestion())
 
-    return make(here, there, *first), make(there, here, *reversed(first))
+    return make(here, there, out, back, settings), make(there, here, back, out, there_settings or settings)
