@@ -38,8 +38,8 @@ class Routed:
     """IPv6 in IPv6 with or without an SRH; `with_` changes what a switch changes.
 
     `segments` is the list as it stands in the SRH (last segment of the path first), `left` its segments left; None
-    means no SRH. `last_entry`, `length` (in 8 bytes) and `kind` are scapy's when None; `tlv` is appended to the segments.
-    `inner` False leaves UDP alone inside.
+    means no SRH. `last_entry` and `length` (in 8 bytes) are right when None, `kind` is the routing type, and `tlv` is
+    appended to the segments. `inner` False leaves UDP alone inside.
     """
 
     destination: str

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pymodel.switch.target import Count
+from pymodel.switch.target import Count, SwitchTarget
 from tests.switch.row import Row
-from tests.switch.targets import RunningTarget
 
 MODULES = sorted(path.stem for path in (Path(__file__).parent / "rows").glob("*.py"))
 ROWS: list[Row] = [row for name in MODULES for row in importlib.import_module(f"tests.switch.rows.{name}").ROWS]
@@ -45,8 +44,8 @@ def added(before: dict[str, Count], after: dict[str, Count]) -> dict[str, Count]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_row(target: RunningTarget, row: Row) -> None:
-    target.control.program(row.entries)
+def test_row(target: SwitchTarget, row: Row) -> None:
+    target.write(row.entries)
     before = target.counters()
     target.inject(row.port, row.frame, 0)
     # drain returns when the target has proved that nothing more comes of the frame.
