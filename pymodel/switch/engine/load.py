@@ -1,0 +1,390 @@
+"""From BMv2 JSON to `ir.Program`: the format is BMv2's ``docs/JSON_format.md``, version 2, as p4c-bm2-ss writes it.
+
+Everything is checked here, once: a program that loads has no dangling name, no width out of place and no construct that
+the engine doesn't know. What is refused is named in one sentence (`InputError`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pymodel.base.errors import InputError
+from pymodel.switch.engine import ir
+from pymodel.switch.engine.controls_json import read_pipeline
+from pymodel.switch.engine.reader import Json, Reader, hexadecimal
+
+__all__ = ["load"]
+
+_REQUIRED = ("ingress_port", "packet_length", "instance_type", "egress_spec", "egress_port")
+_CORE_ERRORS = (
+    "NoError",
+    "PacketTooShort",
+    "NoMatch",
+    "StackOutOfBounds",
+    "HeaderTooShort",
+    "ParserTimeout",
+    "ParserInvalidArgument",
+)
+_UNSUPPORTED = {
+    "extern_instances": "extern instance",
+    "header_union_stacks": "stack of header unions",
+}
+
+
+def load(source: str | bytes | Json) -> ir.Program:
+    """Read a program from JSON text or from parsed JSON. InputError when it is malformed or uses what isn't known."""
+    root = _parse(source)
+    name = str(root.get("program") or "BMv2 JSON")
+    try:
+        return _read_program(root, name)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            name, f"a malformed object ({type(error).__name__}: {error})", "JSON_format.md's form"
+        ) from error
+
+
+def _read_program(root: Json, name: str) -> ir.Program:
+    reader = Reader(name)
+    _check_version(root, name)
+    for key, what in _UNSUPPORTED.items():
+        for item in root.get(key) or ():
+            found = item.get("type") or item.get("name") if isinstance(item, dict) else item
+            raise InputError(reader.where(what), f"{found!r}", "a program without one")
+    _read_headers(root, reader)
+    for item in root.get("field_aliases") or ():
+        reader.aliases[item[0]] = reader.field(item[1], reader.where(f"field alias {item[0]}"))
+    for item in _REQUIRED:
+        if "standard_metadata" not in reader.headers or not reader.headers["standard_metadata"].type.field(item):
+            raise InputError(name, f"no field standard_metadata.{item}", "a v1model program, which has one")
+    counters, meters, registers = _read_arrays(root, reader)
+    calculations = _read_calculations(root, reader)
+    actions = _read_actions(root, reader)
+    pipelines = {each["name"]: read_pipeline(each, reader, actions, meters) for each in _list(root, "pipelines", name)}
+    for expected in ("ingress", "egress"):
+        if expected not in pipelines:
+            raise InputError(name, f"no pipeline '{expected}'", "a v1model program, which has ingress and egress")
+    value_sets = {
+        item["name"]: ir.ValueSet(item["name"], item["compressed_bitwidth"], int(item.get("max_size", 1024)))
+        for item in root.get("parse_vsets") or ()
+    }
+    start, states = _read_parser(root, reader, value_sets)
+    order, steps = _read_deparser(root, reader)
+    return ir.Program(
+        name=name,
+        headers=reader.headers,
+        stacks=reader.stacks,
+        unions=reader.unions,
+        errors=_read_errors(root),
+        value_sets=value_sets,
+        start=start,
+        states=states,
+        deparser=order,
+        deparser_steps=steps,
+        calculations=calculations,
+        checksums=_read_checksums(root, reader),
+        counters=counters,
+        meters=meters,
+        registers=registers,
+        actions=actions,
+        ingress=pipelines["ingress"],
+        egress=pipelines["egress"],
+        field_lists=_read_lists(root, "field_lists", reader),
+        learn_lists=_read_lists(root, "learn_lists", reader),
+        aliases=reader.aliases,
+    )
+
+
+def _parse(source: str | bytes | Json) -> Json:
+    if isinstance(source, str | bytes):
+        try:
+            source = json.loads(source)
+        except ValueError as error:
+            raise InputError("BMv2 JSON", f"text that is no JSON ({error})", "the output of p4c-bm2-ss") from None
+    if not isinstance(source, dict) or "pipelines" not in source:
+        raise InputError("BMv2 JSON", "no attribute 'pipelines'", "the output of p4c-bm2-ss")
+    return source
+
+
+def _check_version(root: Json, name: str) -> None:
+    version = (root.get("__meta__") or {}).get("version", [2, 0])
+    if not isinstance(version, list) or version[:1] != [2]:
+        raise InputError(name, f"JSON version {version!r}", "major version 2")
+
+
+def _list(item: Json, key: str, where: str) -> list[Any]:
+    value = item.get(key)
+    if not isinstance(value, list):
+        raise InputError(where, f"'{key}' is {type(value).__name__}", "a JSON list")
+    return value
+
+
+def _read_headers(root: Json, reader: Reader) -> None:
+    types = {item["name"]: _read_header_type(item, reader) for item in _list(root, "header_types", reader.program)}
+    names: dict[int, str] = {}
+    kinds: dict[str, tuple[str, bool]] = {}
+    for item in _list(root, "headers", reader.program):
+        names[item["id"]] = item["name"]
+        kinds[item["name"]] = (item["header_type"], bool(item["metadata"]))
+    places: dict[str, tuple[str, int]] = {}
+    for item in root.get("header_stacks") or ():
+        elements = tuple(names[each] for each in item["header_ids"])
+        reader.stacks[item["name"]] = ir.Stack(item["name"], types[item["header_type"]], elements)
+        places.update({element: (item["name"], index) for index, element in enumerate(elements)})
+    members: dict[str, str] = {}
+    for item in root.get("header_unions") or ():
+        inside = tuple(names[each] for each in item["header_ids"])
+        reader.unions[item["name"]] = ir.Union(item["name"], inside)
+        members.update(dict.fromkeys(inside, item["name"]))
+    for name, (kind, metadata) in kinds.items():
+        where = reader.where(f"header {name}")
+        if kind not in types:
+            raise InputError(where, f"header type {kind!r}", "a declared header type")
+        stack, index = places.get(name, (None, 0))
+        if not metadata and types[kind].width % 8:
+            raise InputError(where, f"{types[kind].width} bits", "a whole number of bytes")
+        reader.headers[name] = ir.Header(name, types[kind], metadata, stack, index, members.get(name))
+
+
+def _read_header_type(item: Json, reader: Reader) -> ir.HeaderType:
+    where = reader.where(f"header type {item.get('name')}")
+    if item.get("length_exp") is not None:
+        raise InputError(where, "a length expression in the type", "a length given to extract, as P4-16 has it")
+    fields = []
+    offset = 0
+    for name, width, *flags in _list(item, "fields", where):
+        if len(flags) > 1 and flags[1]:
+            raise InputError(where, f"saturating field {name}", "fields that do not saturate")
+        variable = width == "*"
+        if variable and offset % 8:
+            raise InputError(where, f"field {name} of variable length at bit {offset}", "one that starts on a byte")
+        fields.append(ir.FieldType(name, 0 if variable else int(width), bool(flags and flags[0]), variable))
+        offset += fields[-1].width
+    return ir.HeaderType(item["name"], tuple(fields), int(item.get("max_length") or 0))
+
+
+def _read_errors(root: Json) -> dict[str, int]:
+    errors = {name: value for name, value in root.get("errors") or ()}
+    following = max(errors.values(), default=-1) + 1
+    for name in _CORE_ERRORS:
+        if name not in errors:
+            errors[name] = following
+            following += 1
+    return errors
+
+
+def _read_arrays(
+    root: Json, reader: Reader
+) -> tuple[dict[str, ir.CounterArray], dict[str, ir.MeterArray], dict[str, ir.RegisterArray]]:
+    counters: dict[str, ir.CounterArray] = {}
+    for item in root.get("counter_arrays") or ():
+        table = item["binding"] if item.get("is_direct") else None
+        counters[item["name"]] = ir.CounterArray(item["name"], int(item.get("size", 0)), table)
+    meters: dict[str, ir.MeterArray] = {}
+    for item in root.get("meter_arrays") or ():
+        where = reader.where(f"meter {item['name']}")
+        if item["type"] not in ("bytes", "packets"):
+            raise InputError(where, f"type {item['type']!r}", "bytes or packets")
+        direct = bool(item.get("is_direct"))
+        meters[item["name"]] = ir.MeterArray(
+            item["name"],
+            int(item["size"]),
+            int(item["rate_count"]),
+            item["type"],
+            item["binding"] if direct else None,
+            reader.field(item["result_target"], where) if direct else None,
+        )
+    registers = {
+        item["name"]: ir.RegisterArray(item["name"], int(item["size"]), int(item["bitwidth"]))
+        for item in root.get("register_arrays") or ()
+    }
+    reader.objects["counter_array"].update(name for name, item in counters.items() if item.table is None)
+    reader.objects["meter_array"].update(name for name, item in meters.items() if item.table is None)
+    reader.objects["register_array"].update(registers)
+    reader.objects["calculation"].update(item["name"] for item in root.get("calculations") or ())
+    return counters, meters, registers
+
+
+def _read_calculations(root: Json, reader: Reader) -> dict[str, ir.Calculation]:
+    found: dict[str, ir.Calculation] = {}
+    for item in root.get("calculations") or ():
+        where = reader.where(f"calculation {item['name']}")
+        inputs: list[ir.Input] = []
+        for each in _list(item, "input", where):
+            match each.get("type"):
+                case "field":
+                    inputs.append(reader.field(each["value"], where))
+                case "hexstr":
+                    inputs.append((hexadecimal(each["value"], where), int(each["bitwidth"])))
+                case "header":
+                    inputs.append(ir.HeaderRef(reader.reference("header", each["value"], where)))
+                case "payload":
+                    inputs.append(ir.Payload())
+                case kind:
+                    raise InputError(where, f"input of type {kind!r}", "field, hexstr, header or payload")
+        found[item["name"]] = ir.Calculation(item["name"], item["algo"], tuple(inputs))
+    return found
+
+
+def _read_actions(root: Json, reader: Reader) -> dict[int, ir.Action]:
+    actions: dict[int, ir.Action] = {}
+    for item in _list(root, "actions", reader.program):
+        where = reader.where(f"action {item.get('name')}")
+        parameters = tuple((each["name"], int(each["bitwidth"])) for each in _list(item, "runtime_data", where))
+        primitives = tuple(reader.primitive(each, where) for each in _list(item, "primitives", where))
+        actions[item["id"]] = ir.Action(item["id"], item["name"], parameters, primitives)
+    return actions
+
+
+def _read_checksums(root: Json, reader: Reader) -> tuple[ir.Checksum, ...]:
+    checksums = []
+    for item in root.get("checksums") or ():
+        where = reader.where(f"checksum {item['name']}")
+        if item.get("type") != "generic":
+            raise InputError(where, f"type {item.get('type')!r}", "generic")
+        condition = item.get("if_cond")
+        checksums.append(
+            ir.Checksum(
+                item["name"],
+                reader.field(item["target"], where),
+                reader.reference("calculation", item["calculation"], where),
+                bool(item.get("update", True)),
+                bool(item.get("verify", True)),
+                reader.expression(condition, where) if condition else None,
+            )
+        )
+    return tuple(checksums)
+
+
+def _read_lists(root: Json, key: str, reader: Reader) -> dict[int, ir.FieldList]:
+    lists = {}
+    for item in root.get(key) or ():
+        where = reader.where(f"{key[:-1].replace('_', ' ')} {item['name']}")
+        fields = []
+        for each in _list(item, "elements", where):
+            if each.get("type") == "field":
+                fields.append(reader.field(each["value"], where))
+            elif each.get("type") != "hexstr" or key == "learn_lists":
+                raise InputError(where, f"an element of type {each.get('type')!r}", "fields")
+        lists[item["id"]] = ir.FieldList(item["id"], item["name"], tuple(fields))
+    return lists
+
+
+def _read_deparser(root: Json, reader: Reader) -> tuple[tuple[str, ...], tuple[ir.Primitive, ...]]:
+    deparsers = _list(root, "deparsers", reader.program)
+    if len(deparsers) != 1:
+        raise InputError(reader.program, f"{len(deparsers)} deparsers", "one")
+    where = reader.where("deparser")
+    order = tuple(reader.reference("header", each, where) for each in deparsers[0]["order"])
+    steps = tuple(reader.primitive(each, where) for each in deparsers[0].get("primitives") or ())
+    for step in steps:
+        if step.op not in ("log_msg", "assert", "assume"):
+            raise InputError(where, f"primitive '{step.op}'", "log_msg, assert or assume")
+    return order, steps
+
+
+def _read_parser(
+    root: Json, reader: Reader, value_sets: dict[str, ir.ValueSet]
+) -> tuple[str | None, dict[str, ir.ParseState]]:
+    parsers = _list(root, "parsers", reader.program)
+    if len(parsers) != 1:
+        raise InputError(reader.program, f"{len(parsers)} parsers", "one")
+    items = _list(parsers[0], "parse_states", reader.program)
+    names = {item["name"] for item in items}
+    states = {item["name"]: _read_state(item, reader, names, value_sets) for item in items}
+    start = parsers[0].get("init_state")
+    if start not in names:
+        raise InputError(reader.where("parser"), f"initial state {start!r}", "one of its states")
+    return start, states
+
+
+def _read_state(item: Json, reader: Reader, names: set[str], value_sets: dict[str, ir.ValueSet]) -> ir.ParseState:
+    where = reader.where(f"parser state {item['name']}")
+    operations = tuple(_read_operation(each, reader, where) for each in _list(item, "parser_ops", where))
+    keys = tuple(_read_key(each, reader, where) for each in item.get("transition_key") or ())
+    transitions = []
+    for each in _list(item, "transitions", where):
+        target = each.get("next_state")
+        if target is not None and target not in names:
+            raise InputError(where, f"next state {target!r}", "a state of the parser")
+        kind, value, mask = each.get("type", "hexstr"), each.get("value"), each.get("mask")
+        if kind == "default" or value == "default":
+            transitions.append(ir.Transition(target))
+        elif kind == "parse_vset":
+            if mask is not None or value not in value_sets:
+                raise InputError(
+                    where, f"value set {value!r} with mask {mask!r}", "a declared value set without a mask"
+                )
+            transitions.append(ir.Transition(target, value_set=value))
+        elif kind == "hexstr":
+            widths = [width for _, width in keys]
+            values = _split(hexadecimal(value, where), widths)
+            masks = (-1,) * len(keys) if mask is None else _split(hexadecimal(mask, where), widths)
+            masks = tuple(-1 if each == (1 << width) - 1 else each for each, width in zip(masks, widths, strict=True))
+            transitions.append(ir.Transition(target, values, masks))
+        else:
+            raise InputError(where, f"transition of type {kind!r}", "default, hexstr or parse_vset")
+    return ir.ParseState(item["name"], operations, keys, tuple(transitions))
+
+
+def _split(value: int, widths: list[int]) -> tuple[int, ...]:
+    """Cut a transition's value into its keys; each is padded to whole bytes (JSON_format.md, "transitions")."""
+    parts = []
+    for width in reversed(widths):
+        padded = (width + 7) // 8 * 8
+        parts.append(value & ((1 << padded) - 1))
+        value >>= padded
+    return tuple(reversed(parts))
+
+
+def _read_key(item: Json, reader: Reader, where: str) -> tuple[ir.Expression, int]:
+    expression = reader.expression(item, where)
+    match expression:
+        case ir.FieldRef(header, name) if not isinstance(expression, ir.HeaderRef):
+            width = 1 if name == ir.VALID else reader.headers[header].type.field(name).width  # type: ignore[union-attr]
+        case ir.LastField(stack, name):
+            width = reader.stacks[stack].type.field(name).width  # type: ignore[union-attr]
+        case ir.Lookahead(_, width):
+            pass
+        case _:
+            raise InputError(where, f"select key of type {item.get('type')!r}", "field, stack_field or lookahead")
+    return expression, width
+
+
+def _read_operation(item: Json, reader: Reader, where: str) -> ir.Extract | ir.ParserOp:
+    op = reader.get(item, "op", str, where)
+    arguments = _list(item, "parameters", where)
+    match op:
+        case "extract" | "extract_VL":
+            return _read_extract(arguments, op == "extract_VL", reader, where)
+        case "set":
+            target = reader.field(arguments[0]["value"], where)
+            return ir.ParserOp(op, (target, reader.expression(arguments[1], where)))
+        case "verify":
+            code = arguments[1]
+            error = ir.Constant(code) if isinstance(code, int) else reader.expression(code, where)
+            return ir.ParserOp(op, (reader.expression(arguments[0], where), error))
+        case "shift":
+            return ir.ParserOp("advance", (ir.Constant(8 * int(arguments[0])),))
+        case "advance":
+            return ir.ParserOp(op, (reader.expression(arguments[0], where),))
+        case "primitive":
+            return ir.ParserOp(op, primitive=reader.primitive(arguments[0], where))
+        case _:
+            raise InputError(where, f"parser operation '{op}'", "one that the engine knows")
+
+
+def _read_extract(arguments: list[Json], variable: bool, reader: Reader, where: str) -> ir.Extract:
+    kind, name = arguments[0].get("type"), arguments[0].get("value")
+    target: ir.HeaderRef | ir.StackRef
+    if kind == "regular":
+        target = ir.HeaderRef(reader.reference("header", name, where))
+        header_type = reader.headers[target.name].type
+    elif kind == "stack":
+        target = ir.StackRef(reader.reference("header_stack", name, where))
+        header_type = reader.stacks[target.name].type
+    else:
+        raise InputError(where, f"extract of kind {kind!r}", "regular or stack")
+    if (header_type.variable is not None) != variable:
+        raise InputError(where, f"{'extract_VL' if variable else 'extract'} of {name}", "the one that fits its type")
+    return ir.Extract(target, reader.expression(arguments[1], where) if variable else None)
