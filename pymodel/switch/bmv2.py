@@ -33,6 +33,8 @@ _DEPTH = 100_000
 busy elsewhere."""
 _BURST_WITHOUT_THRIFT = 64
 """Frames sent at once where the depth can't be raised: no queue overflows."""
+_LAST_WORDS_S = 1.0
+"""A connection is lost a moment before the process has ended."""
 _MAX_I32 = 2**31 - 1
 
 
@@ -176,9 +178,10 @@ class Bmv2Switch:
         """Turn a lost connection, or a refusal by a process that is ending, into what the switch wrote last."""
         try:
             yield
-        except (grpc.RpcError, InputError) as error:
-            self._process.check()
-            if isinstance(error, InputError):
-                raise
+        except InputError as error:
+            self._process.check(_LAST_WORDS_S if "UNAVAILABLE" in error.found else 0)
+            raise
+        except grpc.RpcError as error:
+            self._process.check(_LAST_WORDS_S)
             found = f"{error.code().name} ({error.details()})"
             raise InputError(f"BMv2 {self.name}", found, "a switch that answers") from error

@@ -116,7 +116,7 @@ class Dataplane:
         """Send (port, frame) pairs and return all that came of them, in the order in which it left the switch."""
         out = []
         try:
-            for message in self._stream(self._requests(frames), timeout=_REST_S, wait_for_ready=True):
+            for message in self._stream(self._requests(frames), timeout=_REST_S):
                 number, port, packet = unpack_frame(message)
                 out.append((number - 1, port, packet))
         except grpc.RpcError as error:

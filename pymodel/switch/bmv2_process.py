@@ -36,6 +36,8 @@ CPU_PORT = 255
 
 _TOOL = "simple_switch_grpc"
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
+_LOG_BYTES = 50_000_000
+"""BMv2 begins a new log file at this size (NAME.1.txt is the one before) and keeps three."""
 _START_S = 20
 """How long a switch may take to listen. It takes milliseconds, on a machine that is not busy with something else."""
 
@@ -61,7 +63,7 @@ class Bmv2Process:
     def __enter__(self) -> Self:
         tool = toolpath.require(_TOOL)
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        thrift = _has_thrift(tool)
+        thrift = _has_option(tool, "--thrift-port")
         with contextlib.ExitStack() as reservations:
             grpc_port, dataplane_port, thrift_port = (reservations.enter_context(_reserved_port()) for _ in range(3))
             self.grpc_address = f"127.0.0.1:{grpc_port}"
@@ -86,25 +88,30 @@ class Bmv2Process:
     ) -> None:
         self._end()
 
-    def check(self) -> None:
-        """Do nothing while the switch runs; InputError, with the last lines it wrote, when it has ended."""
-        if self._process is None or self._process.poll() is None:
+    def check(self, patience_s: float = 0) -> None:
+        """Return if the switch still runs after `patience_s`; InputError, with the last it wrote, when it has ended."""
+        if self._process is None:
             return
-        status = self._process.returncode
+        try:
+            status = self._process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            return
         status = status - 256 if status > 127 else status
         written = " | ".join((self._tail(self.console) + self._tail(self.log))[-4:])
         raise InputError(
-            f"{_TOOL} {self.name}", f"that it has ended (status {status}): {written}", "a switch that runs"
+            f"{_TOOL} {self.name}", f"that it ended with status {status} ({written})", "a switch that runs on"
         )
 
     def _command(self, tool: Path) -> list[str | Path]:
-        thrift: list[str | Path] = ["--thrift-port", str(self.thrift_port)] if self.thrift_port else []
+        optional: list[str | Path] = ["--thrift-port", str(self.thrift_port)] if self.thrift_port else []
+        if _has_option(tool, "--log-file-max-size"):
+            optional += ["--log-file-max-size", str(_LOG_BYTES)]
         return [
             tool,
             "--no-p4",
             "--device-id",
             str(self._device_id),
-            *thrift,
+            *optional,
             # BMv2 adds ".txt" to the name.
             "--log-file",
             self.log.with_suffix(""),
@@ -165,11 +172,15 @@ def _reserved_port() -> Iterator[int]:
         yield reservation.getsockname()[1]
 
 
+def _has_option(tool: Path, option: str) -> bool:
+    """Whether `tool` knows a general option: Thrift is not in every build (bugs.md P26), and an unknown one ends it."""
+    return option in _help(tool)
+
+
 @functools.cache
-def _has_thrift(tool: Path) -> bool:
-    """Whether `tool` was built with Thrift. Where not, its option is unknown and would end the switch (bugs.md P26)."""
+def _help(tool: Path) -> str:
     shown = subprocess.run([tool, "--help"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    return "--thrift-port" in shown.stdout + shown.stderr
+    return shown.stdout + shown.stderr
 
 
 def _listening(pid: int) -> set[int]:

@@ -23,10 +23,11 @@ def main(console: str, command: list[str]) -> int:
     """Run `command` until it ends or standard input does, and return its exit status (negative: a signal)."""
     # The terminal's Ctrl-C is for whoever holds standard input, which then ends the command in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    output = os.open(console, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     supervisor = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become(supervisor, console, command)
+        _become(supervisor, output, command)
     ended = os.pidfd_open(pid)
     os.write(sys.stdout.fileno(), b"%d\n" % pid)
     waiting: list[int] = [sys.stdin.fileno(), ended]
@@ -37,12 +38,11 @@ def main(console: str, command: list[str]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def _become(supervisor: int, console: str, command: list[str]) -> None:
+def _become(supervisor: int, output: int, command: list[str]) -> None:
     """Replace this child of `supervisor` by `command`."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != supervisor:
         os._exit(1)  # it died before the kernel knew
-    output = os.open(console, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(output, 1)
