@@ -25,7 +25,7 @@ __all__ = ["ParseCause", "ParseError", "parse"]
 
 
 class ParseCause(Enum):
-    """Why a frame is refused; the value says what would be right. Headers are read from the front: first fault counts."""
+    """Why a frame is refused; the value says what would be right. The first fault from the front counts."""
 
     TOO_SHORT = "all bytes of each header that the one before announces"
     ETHERTYPE = "IPv6 or IPv4"

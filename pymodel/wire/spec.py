@@ -660,7 +660,7 @@ RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         "Keys",
-        f"The low {R_KEY_TAG_BITS} bits of an R_Key are a tag, the others an index; a QPN is an index. Tables, no search.",
+        f"The low {R_KEY_TAG_BITS} bits of an R_Key are a tag, the others an index; a QPN is an index. No search.",
     ),
     (
         "Inflight",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pymodel.base.toolpath import ROOT
 from pymodel.wire.emit.markdown import markdown
 from pymodel.wire.emit.p4 import p4
 from pymodel.wire.emit.python import python
@@ -13,7 +14,6 @@ from pymodel.wire.emit.wireshark import wireshark
 
 __all__ = ["EMITTED", "main", "out_of_date", "write"]
 
-ROOT = Path(__file__).resolve().parents[3]
 
 EMITTED: dict[str, Callable[[], str]] = {
     "pymodel/wire/headers.py": python,
@@ -44,8 +44,14 @@ def write(root: Path = ROOT) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command line: write, or with ``--check`` only compare. Returns 0, or 1 when a check found differences."""
-    if list(arguments) == ["--check"]:
+    """Run the command line: write, or with ``--check`` only compare.
+
+    Returns 0, 1 when a check found differences, 2 when `arguments` are something else.
+    """
+    if arguments and list(arguments) != ["--check"]:
+        print("usage: python -m pymodel.wire.emit [--check]")
+        return 2
+    if arguments:
         stale = out_of_date()
         for path in stale:
             print(f"{path} differs from pymodel/wire/spec.py: run `python -m pymodel.wire.emit`")

@@ -151,10 +151,10 @@ def markdown() -> str:
         " outer header does not count. Least significant byte first. A trimmed frame has none. Source:"
         " mrc-facts.md 1.13.\n\n" + _masked(),
         "## Options\n\nEach stands where public sources disagree (mrc-facts.md 9).\n\n" + _options(),
-        "## Rules\n\nWhere the public text leaves a choice, model, RTL and switch take the same one (mrc-facts.md 11).\n\n"
-        + _table(("point", "rule"), spec.RULES),
-        "## What a receiver refuses\n\nHeaders are read from the front, and the first fault counts. Of a trimmed write, lengths and ICRC are"
-        " not looked at. Bytes behind the length that IP states are link padding.\n\n"
+        "## Rules\n\nWhere the public text leaves a choice, model, RTL and switch take the same one (mrc-facts.md 11)."
+        "\n\n" + _table(("point", "rule"), spec.RULES),
+        "## What a receiver refuses\n\nHeaders are read from the front, and the first fault counts. Of a trimmed write,"
+        " lengths and ICRC are not looked at. Bytes behind the length that IP states are link padding.\n\n"
         + _table(("cause", "right would be"), causes),
         "## Constants",
         _constants(),

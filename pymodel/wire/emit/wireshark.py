@@ -106,16 +106,16 @@ local function trim_mark()
   return nil
 end
 
+local function is_mrc(tvb)
+  return tvb:len() >= layouts.bth.size and extensions[tvb(0, 1):uint()] ~= nil
+end
+
 function mrc.dissector(tvb, pinfo, tree)
+  if not is_mrc(tvb) then
+    return 0
+  end
   local size = tvb:len()
-  if size < layouts.bth.size then
-    return 0
-  end
-  local opcode = tvb(0, 1):uint()
-  local bodies = extensions[opcode]
-  if bodies == nil then
-    return 0
-  end
+  local bodies = extensions[tvb(0, 1):uint()]
   pinfo.cols.protocol = "MRC"
   local root = tree:add(mrc, tvb())
   local bth = show(layouts.bth, tvb, 0, root)
@@ -184,11 +184,8 @@ end
 
 local by_destination = Proto("mrc_by_destination", "MRC by UDP destination port")
 function by_destination.dissector(tvb, pinfo, tree)
-  if accepted_ports[pinfo.dst_port] then
-    local taken = mrc.dissector(tvb, pinfo, tree)
-    if taken ~= 0 then
-      return taken
-    end
+  if accepted_ports[pinfo.dst_port] and is_mrc(tvb) then
+    return mrc.dissector:call(tvb, pinfo, tree)
   end
   local original = originals[pinfo.match]
   return original and original:call(tvb, pinfo, tree) or 0
