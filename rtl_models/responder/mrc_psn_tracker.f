@@ -1,0 +1,11 @@
+rtl_models/common/mrc_pkg.sv
+rtl_models/common/mrc_ram.sv
+rtl_models/common/mrc_ram_forward.sv
+rtl_models/common/mrc_find_first.sv
+rtl_models/common/mrc_skid_buffer.sv
+rtl_models/common/mrc_stream_assert.sv
+rtl_models/responder/psn_tracker_pkg.sv
+rtl_models/responder/mrc_psn_lookup.sv
+rtl_models/responder/mrc_psn_decide.sv
+rtl_models/responder/mrc_psn_bitmap.sv
+rtl_models/responder/mrc_psn_tracker.sv
