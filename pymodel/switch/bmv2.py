@@ -17,12 +17,11 @@ from typing import Self
 import grpc
 
 from pymodel.base.errors import InputError
-from pymodel.paths.tables import port_entries
 from pymodel.switch import bmv2_queues
 from pymodel.switch.bmv2_dataplane import Dataplane
-from pymodel.switch.bmv2_process import PRIORITIES, Bmv2Process, LogLevel, new_folder
+from pymodel.switch.bmv2_process import PRIORITIES, Bmv2Process, LogLevel, new_folder, try_program
 from pymodel.switch.control import MAX_FRAME_BYTES, PORTS, ControlPlane
-from pymodel.switch.p4runtime.client import Client
+from pymodel.switch.p4runtime.client import Client, check_json
 from pymodel.switch.target import CompiledProgram, Count, Rate, TableEntry
 
 __all__ = ["Bmv2Switch"]
@@ -62,8 +61,6 @@ class Bmv2Switch:
             )
             self._dataplane = dataplane
             self._control = ControlPlane(starting.enter_context(Client(self._process.grpc_address, _DEVICE_ID)))
-            if self._process.thrift_port:
-                bmv2_queues.set_all_depths(self._process.thrift_port, _DEPTH)
             self._resources = starting.pop_all()
         return self
 
@@ -89,10 +86,13 @@ class Bmv2Switch:
         return self._process.log
 
     def load(self, program: CompiledProgram) -> None:
-        """Push the pipeline. InputError when BMv2 refuses the program; its log says why."""
+        """Push the pipeline; queues are as at the start. InputError, with BMv2's words, when it can't run the program."""
+        check_json(program)
+        try_program(program.json_path, self.log.parent)
         with self._alive():
             self.control.client.load(program)
             self._running.wait_until_ready()
+            self._reset_queues()
         self._loaded = True
 
     def write(self, entries: Iterable[TableEntry]) -> None:
@@ -156,8 +156,14 @@ class Bmv2Switch:
     def set_port(self, port: int, up: bool) -> None:
         """Set a port's state in the program's port tables, and tell BMv2 of the link."""
         with self._alive():
-            self.control.put(port_entries(port, up))
+            self.control.set_port(port, up)
             self._running.set_port(port, up)
+
+    def _reset_queues(self) -> None:
+        if self._process.thrift_port:
+            bmv2_queues.set_all_depths(self._process.thrift_port, _DEPTH)
+            bmv2_queues.set_all_rates(self._process.thrift_port, 0)
+        self._queues_set = False
 
     @property
     def _running(self) -> Dataplane:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import re
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from typing import IO, Literal, Self
 from pymodel.base import toolpath
 from pymodel.base.errors import InputError
 
-__all__ = ["CPU_PORT", "PRIORITIES", "Bmv2Process", "LogLevel"]
+__all__ = ["CPU_PORT", "PRIORITIES", "Bmv2Process", "LogLevel", "new_folder", "try_program"]
 
 LogLevel = Literal["trace", "debug", "info", "warn", "error", "off"]
 
@@ -45,10 +46,13 @@ _START_S = 20
 class Bmv2Process:
     """A running `simple_switch_grpc`. Entering the context starts it; leaving it ends it and frees its ports.
 
-    `log` is its log file and `console` what it prints; both stay when it has ended.
+    `log` is its log file and `console` what it prints; both stay when it has ended. With `program`, a BMv2 JSON file,
+    the switch starts with it, or ends at once and says what is wrong with it; without, one is pushed later.
     """
 
-    def __init__(self, name: str, device_id: int, folder: Path, log_level: LogLevel) -> None:
+    def __init__(
+        self, name: str, device_id: int, folder: Path, log_level: LogLevel, program: Path | None = None
+    ) -> None:
         self.name = name
         self.grpc_address = ""
         self.dataplane_address = ""
@@ -57,6 +61,7 @@ class Bmv2Process:
         self.console = folder / f"{name}.console.txt"
         self._device_id = device_id
         self._log_level = log_level
+        self._program = program
         self._process: subprocess.Popen[bytes] | None = None
         self._pid = 0
 
@@ -108,7 +113,7 @@ class Bmv2Process:
             optional += ["--log-file-max-size", str(_LOG_BYTES)]
         return [
             tool,
-            "--no-p4",
+            self._program or "--no-p4",
             "--device-id",
             str(self._device_id),
             *optional,
@@ -156,6 +161,27 @@ class Bmv2Process:
             return path.read_text(encoding="utf-8", errors="replace").splitlines()[-4:]
         except OSError:
             return []
+
+
+def try_program(path: Path, folder: Path) -> None:
+    """Start a switch on a BMv2 JSON file for a moment; InputError, with what it printed, when BMv2 refuses the file.
+
+    BMv2's P4Runtime server takes any program that is pushed to it, runs what it made of a wrong one and falls over it.
+    """
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
+    if content in _tried:
+        return
+    trial = Bmv2Process(f"trial-{content[:12]}", 1, folder, "info", path)
+    try:
+        with trial:
+            pass
+    except InputError as error:
+        printed = " | ".join(trial.console.read_text(encoding="utf-8", errors="replace").split("\n")[1:]).strip(" |")
+        raise InputError(str(path), printed or error.found, "a program that BMv2 runs") from error
+    _tried.add(content)
+
+
+_tried: set[str] = set()
 
 
 def new_folder() -> Path:

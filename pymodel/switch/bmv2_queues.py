@@ -11,7 +11,7 @@ import struct
 
 from pymodel.base.errors import InputError
 
-__all__ = ["set_all_depths", "set_depth", "set_rate"]
+__all__ = ["set_all_depths", "set_all_rates", "set_depth", "set_rate"]
 
 # Thrift's binary protocol: a strict version word, the call's name, a sequence number, a struct of typed fields.
 _CALL = 0x80010001
@@ -35,6 +35,11 @@ def set_depth(port: int, egress_port: int, priority: int, packets: int) -> None:
 def set_all_depths(port: int, packets: int) -> None:
     """Let every queue hold `packets`."""
     _call(port, "set_all_egress_queue_depths", ((_I32, packets),))
+
+
+def set_all_rates(port: int, packets_per_s: int) -> None:
+    """Limit every queue to `packets_per_s`; 0 is no limit."""
+    _call(port, "set_all_egress_queue_rates", ((_I64, packets_per_s),))
 
 
 def _call(port: int, name: str, arguments: tuple[tuple[int, int], ...]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pymodel.base.errors import InputError
+from pymodel.paths.tables import port_entries
 from pymodel.switch.p4runtime.client import Client
 from pymodel.switch.p4runtime.codec import normal_form
 from pymodel.switch.target import Count, TableEntry
@@ -45,6 +46,10 @@ class ControlPlane:
         present = {_identity(entry) for table in _tables(wanted.values()) for entry in self.client.read_table(table)}
         self.client.modify(entry for identity, entry in wanted.items() if identity in present)
         self.client.insert(entry for identity, entry in wanted.items() if identity not in present)
+
+    def set_port(self, port: int, up: bool) -> None:
+        """Set the state of `port` in the program's port tables."""
+        self.put(port_entries(port, up))
 
     def program(self, entries: Iterable[TableEntry]) -> None:
         """Make `entries` all that the tables hold, with the fewest changes, and read them back.

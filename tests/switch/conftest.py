@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pymodel.switch.bmv2 import Bmv2Switch
+from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.program import mrc_switch
 from pymodel.switch.target import CompiledProgram, SwitchTarget
 
@@ -26,8 +27,6 @@ def control_plane_program() -> CompiledProgram:
 def switch(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SwitchTarget]:
     """A running switch, whatever it was last used for. A test loads its own program."""
     if request.param == "embedded":
-        from pymodel.switch.embedded import EmbeddedSwitch
-
         with EmbeddedSwitch() as embedded:
             yield embedded
     else:

@@ -209,12 +209,16 @@ def _checked_priority(table: Table, priority: int, where: str) -> int:
 # --- from messages to names -------------------------------------------------------------------------------------------
 
 
-def decode_entry(info: ProgramInfo, message: Any) -> TableEntry:
-    """Return a p4.v1.TableEntry as names and numbers; Refused says what a P4Runtime server would answer."""
+def decode_entry(info: ProgramInfo, message: Any, strict: bool = True) -> TableEntry:
+    """Return a p4.v1.TableEntry as names and numbers; Refused says what a P4Runtime server would answer.
+
+    Not `strict`, for what a switch answers, don't-care may be spelled out and bits under a mask set: BMv2 itself reads
+    back a range of all values where it would refuse to take one.
+    """
     table = info.tables.by_id.get(message.table_id)
     if table is None:
         raise invalid(f"no table has the id {message.table_id:#x}")
-    match, priority = decode_match(table, message)
+    match, priority = decode_match(table, message, strict)
     if message.action.WhichOneof("type") != "action":
         raise invalid(f"table {table.name}: the entry has no direct action")
     action, params = decode_action(info, table, message.action.action, message.is_default_action)
@@ -228,10 +232,10 @@ def decode_default(info: ProgramInfo, message: Any) -> TableEntry:
         raise invalid(f"no table has the id {message.table_id:#x}")
     if not message.HasField("action"):
         return TableEntry(table.name, "", default=True)
-    return decode_entry(info, message)
+    return decode_entry(info, message, strict=False)
 
 
-def decode_match(table: Table, message: Any) -> tuple[Match, int]:
+def decode_match(table: Table, message: Any, strict: bool = True) -> tuple[Match, int]:
     """Return match and priority of a p4.v1.TableEntry of `table`, don't-care keys left out; Refused when malformed."""
     if message.is_default_action:
         if message.match or message.priority:
@@ -245,7 +249,9 @@ def decode_match(table: Table, message: Any) -> tuple[Match, int]:
         field = fields.pop(key.id, None)
         at = f"table {table.name}, key {key.name}"
         if field is not None:
-            match[key.name] = _decode_key(key, field, at)
+            value = _decode_key(key, field, at, strict)
+            if value is not None:
+                match[key.name] = value
         elif key.kind == "exact":
             raise invalid(f"{at}: an exact key can't be left out")
     if fields:
@@ -257,31 +263,32 @@ def decode_match(table: Table, message: Any) -> tuple[Match, int]:
     return match, message.priority
 
 
-def _decode_key(key: Key, field: Any, at: str) -> int | tuple[int, int]:
+def _decode_key(key: Key, field: Any, at: str, strict: bool) -> int | tuple[int, int] | None:
+    """Return the value of a match field, or None for don't-care spelled out, which `strict` refuses."""
     if field.WhichOneof("field_match_type") != key.kind:
         raise invalid(f"{at}: the match field is not {key.kind}")
     if key.kind in ("exact", "optional"):
         return unpack(getattr(field, key.kind).value, key.width, at)
-    if key.kind == "lpm":
+    full = (1 << key.width) - 1
+    if key.kind == "range":
+        low, high = unpack(field.range.low, key.width, at), unpack(field.range.high, key.width, at)
+        if low > high:
+            raise invalid(f"{at}: the low end is above the high end")
+        dont_care, stray, pair = (low, high) == (0, full), False, (low, high)
+    elif key.kind == "lpm":
         value, length = unpack(field.lpm.value, key.width, at), field.lpm.prefix_len
-        if not 0 < length <= key.width:
-            raise invalid(f"{at}: prefix length {length}; 1 to {key.width} are possible, and don't-care is left out")
-        if value & ((1 << (key.width - length)) - 1):
-            raise invalid(f"{at}: bits are set below the prefix")
-        return value, length
-    if key.kind == "ternary":
+        if not 0 <= length <= key.width:
+            raise invalid(f"{at}: prefix length {length}; the key has {key.width} bits")
+        mask = full >> (key.width - length) << (key.width - length)
+        dont_care, stray, pair = length == 0, bool(value & ~mask), (value & mask, length)
+    else:
         value, mask = unpack(field.ternary.value, key.width, at), unpack(field.ternary.mask, key.width, at)
-        if not mask:
-            raise invalid(f"{at}: the mask is 0; don't-care is left out")
-        if value & ~mask:
-            raise invalid(f"{at}: bits are set where the mask is 0")
-        return value, mask
-    low, high = unpack(field.range.low, key.width, at), unpack(field.range.high, key.width, at)
-    if low > high:
-        raise invalid(f"{at}: the low end is above the high end")
-    if (low, high) == (0, (1 << key.width) - 1):
-        raise invalid(f"{at}: the range is all there is; don't-care is left out")
-    return low, high
+        dont_care, stray, pair = mask == 0, bool(value & ~mask), (value & mask, mask)
+    if strict and dont_care:
+        raise invalid(f"{at}: don't-care is left out, not spelled out")
+    if strict and stray:
+        raise invalid(f"{at}: bits are set where the mask or prefix does not look")
+    return None if dont_care else pair
 
 
 def decode_action(info: ProgramInfo, table: Table, message: Any, default: bool) -> tuple[Action, dict[str, int]]:

@@ -34,6 +34,7 @@ struct headers_t {
 
 struct metadata_t {
     bit<32> colour;
+    bit<32> exact_colour;
 }
 
 parser ParserImpl(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
@@ -71,7 +72,7 @@ control IngressImpl(inout headers_t hdr, inout metadata_t meta, inout standard_m
     action forward(bit<9> port) {
         standard.egress_spec = port;
         exact_hits.count();
-        exact_rate.read(meta.colour);
+        exact_rate.read(meta.exact_colour);
     }
 
     action discard() {
