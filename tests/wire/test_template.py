@@ -10,16 +10,13 @@ from pymodel.base.errors import InputError
 from pymodel.wire import build
 from pymodel.wire.headers import Bth, Immdt, Meth, Reth, Tseth
 from pymodel.wire.packed_header import PackedHeader
-from pymodel.wire.spec import DATA_OPCODES, Ecn, EvSplit, Opcode, WireOptions
+from pymodel.wire.spec import DATA_OPCODES, UDP_PORT_SWAPPED, Ecn, EvSplit, Opcode, WireOptions
 from pymodel.wire.template import FrameTemplate, write_transport
 from pymodel.wire.tunnel import encapsulate, split_ev
 from tests.wire.samples import ETHERNET, INNER, INNER_4, body, bth
 
 U16, U24, U32, U64 = (st.integers(0, (1 << bits) - 1) for bits in (16, 24, 32, 64))
-OPTIONS = [
-    WireOptions(),
-    WireOptions(ev_split=EvSplit.SOURCE_PORT_HIGH, udp_port=4971),
-]  # wire-literal: not the default
+OPTIONS = [WireOptions(), WireOptions(ev_split=EvSplit.SOURCE_PORT_HIGH, udp_port=UDP_PORT_SWAPPED)]
 PATH = bytes(range(0x20, 0x40))
 
 
