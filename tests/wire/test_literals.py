@@ -6,8 +6,8 @@ What counts as such a number, so that the search finds every one and next to not
 * in hexadecimal of the code's own width: opcodes (0xC6, 8'hC6) and the EtherType of IPv4 (0x0800);
 * in any base, assigned to or compared with a name that says what it is: ``nh=``, ``dscp ==``.
 
-Strings and comments do not count: expected bytes of outside vectors are strings. A line that has its reason says it in a
-comment, ``wire-literal: reason``.
+Strings and comments do not count: expected bytes of outside vectors are strings. A line that has its reason says it in
+a comment, ``wire-literal: reason``.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def python_tokens(source: str) -> Iterator[tuple[int, str]]:
 
 def other_tokens(source: str) -> Iterator[tuple[int, str]]:
     blank = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
-    for match in TOKEN.finditer(blank):
-        yield blank.count("\n", 0, match.start()) + 1, match[0]
+    for number, line in enumerate(blank.split("\n"), start=1):
+        for match in TOKEN.finditer(line):
+            yield number, match[0]
 
 
 def literals(source: str, python: bool) -> list[tuple[int, str]]:
@@ -81,7 +82,7 @@ def literals(source: str, python: bool) -> list[tuple[int, str]]:
     found = []
     before = ["", ""]
     for line, text in python_tokens(source) if python else other_tokens(source):
-        value = value_of(text)
+        value = value_of(text) if text[0] in "0123456789'" else None
         if value is not None and WAIVER not in lines[line - 1]:
             hexadecimal = re.fullmatch(r"(?:0[xX]|\d*'h)([0-9A-Fa-f]+)", text)
             spelled = hexadecimal is not None and hexadecimal[1].upper() in SPELLED
