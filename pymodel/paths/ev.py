@@ -33,6 +33,7 @@ __all__ = [
     "EvFormat",
     "EvFormatProfile",
     "EvProfile",
+    "EvProfileSettings",
     "EvRecord",
     "EvTemplate",
     "ProfileState",
@@ -300,7 +301,9 @@ class EvFormatProfile(_Profile):
 
 
 @dataclass(slots=True)
-class _Settings:
+class EvProfileSettings:
+    """What an EV profile is configured with; `records` are the EVs of an EXPLICIT one."""
+
     source: EvSourceMode
     template: EvTemplate
     count: int
@@ -314,7 +317,7 @@ class EvProfile(_Profile):
     def __init__(self, name: str, format_profile: EvFormatProfile) -> None:
         super().__init__(name)
         self.format_profile = format_profile
-        self.settings: _Settings | None = None
+        self.settings: EvProfileSettings | None = None
 
     def configure(self, source: EvSourceMode, template: EvTemplate, count: int, min_active: int | None = None) -> None:
         """Set source, template, number of EVs and how many must stay active (default: a quarter); not while ONLINE."""
@@ -328,7 +331,7 @@ class EvProfile(_Profile):
             raise InputError(
                 f"profile {self.name}", "a template of another format", "one of the format profile's format"
             )
-        self.settings = _Settings(source, template, count, active)
+        self.settings = EvProfileSettings(source, template, count, active)
 
     def populate(self, records: Sequence[EvRecord]) -> None:
         """Name the EVs of an EXPLICIT profile; not while ONLINE."""

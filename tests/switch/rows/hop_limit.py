@@ -53,7 +53,7 @@ def outer() -> list[Row]:
 
 
 def inner() -> list[Row]:
-    """P08: after decapsulation the inner hop limit counts, also when the packet is cross-connected, and no outer one."""
+    """P08: after decapsulation the inner hop limit counts, cross-connected or not, and the outer one does not."""
     rows = []
     for name, destination, port in INNER:
         for hops in (0, 1, 2, 255):
