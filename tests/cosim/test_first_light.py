@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pymodel.base.toolpath import ROOT
+from pymodel.cosim.link import LinkDirection
 from pymodel.cosim.result import Result, to_json
 from pymodel.cosim.run import run_scenario
 from pymodel.cosim.scenario import Scenario, SwitchKind, load
@@ -89,6 +91,24 @@ def test_a_lossy_fabric_delivers_everything(switch: SwitchKind) -> None:
     for counters in result.switches.values():
         assert sum(n for name, n in counters.items() if name.startswith("port_in")) > 0
         assert not [name for name in counters if name.startswith("drop_")]
+
+
+@pytest.mark.bmv2
+def test_bmv2_and_the_embedded_switch_give_the_same_run() -> None:
+    """Same frames at the same virtual times, hence the same result to the picosecond and the last counter."""
+    frames: dict[SwitchKind, list[tuple[str, int, bytes, bool]]] = {"embedded": [], "bmv2": []}
+    results = {}
+    for switch, seen in frames.items():
+
+        def observe(link: LinkDirection, at_ps: int, data: bytes, lost: bool, seen: list[Any] = seen) -> None:
+            seen.append((link.name, at_ps, data, lost))
+
+        results[switch] = run_scenario(main_job(switch=switch, seed=3), observers=(observe,))
+    assert frames["embedded"] == frames["bmv2"] != []
+    embedded, bmv2 = (json.loads(to_json(results[switch])) for switch in ("embedded", "bmv2"))
+    for result in (embedded, bmv2):
+        del result["wall_s"], result["switch"]
+    assert embedded == bmv2
 
 
 def test_without_loss_nothing_is_sent_twice() -> None:
