@@ -1,8 +1,8 @@
 """The hash and checksum algorithms that v1model programs name, as BMv2 computes them.
 
-Each takes the input bits as one integer with its width in bits (padded at the end to whole bytes by the caller's view of
-it) and returns an unsigned number. Sources: v1model.p4's HashAlgorithm and BMv2's calculations; the CRC parameters are
-those of the catalogue names CRC-16/ARC and CRC-32/ISO-HDLC.
+Each takes the input bits as one integer with its width in bits, pads them at the end to whole bytes, and returns an
+unsigned number. Sources: v1model.p4's HashAlgorithm and BMv2's calculations; the CRC parameters are those of the
+catalogue names CRC-16/ARC and CRC-32/ISO-HDLC.
 """
 
 from __future__ import annotations

@@ -135,8 +135,8 @@ def _make_tables(compiled: Compiled) -> None:
     """Tables and action profiles; a table that the compiler made for statements is only its action."""
     program, names, namespace = compiled.program, compiled.layout.names, compiled.namespace
     for pipeline in program.pipelines:
-        for profile in pipeline.profiles.values():
-            compiled.profiles[profile.name] = ActionProfile(profile, _profile_actions(program, profile), compiled.bind)
+        for item in pipeline.profiles.values():
+            compiled.profiles[item.name] = ActionProfile(item, _profile_actions(program, item), compiled.bind)
     for table in program.tables:
         if is_hidden(table):
             assert table.default is not None

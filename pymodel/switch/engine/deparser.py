@@ -8,7 +8,7 @@ from pymodel.switch.engine.actions import Body
 from pymodel.switch.engine.algorithms import ALGORITHMS
 from pymodel.switch.engine.expressions import Expressions, cut
 from pymodel.switch.engine.headers import Headers
-from pymodel.switch.engine.layout import MOD, OK, Layout, Place
+from pymodel.switch.engine.layout import MOD, OK, Layout
 from pymodel.switch.engine.source import Source
 
 __all__ = ["DeparserWriter"]

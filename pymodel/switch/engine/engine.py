@@ -32,7 +32,7 @@ _WORK_LIMIT = 4096
 """Passes through ingress or egress that one frame and its copies may take; BMv2 would loop for ever."""
 
 # standard_metadata.instance_type as simple_switch numbers it.
-_INGRESS_CLONE, _EGRESS_CLONE, _RECIRCULATED, _REPLICATED, _RESUBMITTED = 1, 2, 4, 5, 6
+_NORMAL, _INGRESS_CLONE, _EGRESS_CLONE, _RECIRCULATED, _REPLICATED, _RESUBMITTED = 0, 1, 2, 4, 5, 6
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,9 +47,9 @@ class Engine:
     """One switch.
 
     `tables`, `profiles`, `counters`, `meters`, `registers` and `value_sets` map the program's names to their run-time
-    objects; a control plane changes those. `multicast_groups` and `clone_sessions` are plain dictionaries of replicas.
-    `drops` counts packets that the engine dropped by itself, by cause, and `drops["ingress"]` and `drops["egress"]` those
-    that the program dropped; so frames in plus copies made equal frames out plus drops plus frames that wait.
+    objects; a control plane changes those. `multicast_groups` and `clone_sessions` are dictionaries of replicas.
+    `drops` counts the packets that the engine dropped by itself, by cause, and as "ingress" and "egress" those that the
+    program dropped: every packet that entered or was made by copying leaves, waits in a queue or is counted there.
     """
 
     def __init__(
@@ -98,6 +98,7 @@ class Engine:
         self._copy = code["copy"]
         self._reset_metadata = code["reset_metadata"]
         self._multicasts = "mcast_grp" in self._used
+        self._types = "instance_type" in self._used
         self._prioritises = "priority" in self._used
         self._stamps = bool({"enq_timestamp", "enq_qdepth"} & self._used)
 
@@ -162,7 +163,7 @@ class Engine:
         return 0 if queues is None else queues.depth(priority)
 
     def set_multicast_group(self, group: int, replicas: Sequence[Replica] | None) -> None:
-        """Set the copies that a multicast group makes; None removes it. Copies are made in the order of rid and port."""
+        """Set the copies that a multicast group makes, in the order of rid and port; None removes the group."""
         self._set_replicas(self.multicast_groups, "multicast group", group, replicas, 0xFFFF)
 
     def set_clone_session(self, session: int, replicas: Sequence[Replica] | None) -> None:
@@ -206,6 +207,8 @@ class Engine:
         elif packet.egress_spec == self.drop_port:
             self.drops["ingress"] += 1
         else:
+            if self._types:
+                packet.instance_type = _NORMAL
             self._enqueue(packet.egress_spec, packet)
 
     def _enqueue(self, port: int, packet: Any) -> None:
@@ -345,7 +348,7 @@ class Engine:
         self._again.append(again)
 
     def _set_instance_type(self, packet: Any, kind: int) -> None:
-        if "instance_type" in self._used:
+        if self._types:
             packet.instance_type = kind
 
     # --- what the program tells ---

@@ -44,7 +44,7 @@ def _clamp(value: int, low: int, high: int) -> int:
 
 
 def _wrap(value: int, width: int) -> int:
-    """Store into a signed field. Values above its maximum that fit its bits unsigned stay, as BMv2's fields.h has it."""
+    """Store into a signed field; a value above its maximum that fits its bits unsigned stays (BMv2's fields.h)."""
     mask = (1 << width) - 1
     if value < -(1 << width - 1) or value > mask:
         value &= mask
@@ -88,8 +88,8 @@ class Expressions:
     def data(self, expression: ir.Expression) -> Value:
         """An integer."""
         match expression:
-            case ir.Constant(value):
-                return Value(f"({value:#x})" if value < 0 else _number(value), value, value)
+            case ir.Constant(number):
+                return Value(_number(number), number, number)
             case ir.FieldRef(header, ir.VALID):
                 return Value(self.valid(ir.HeaderRef(header)), 0, 1)
             case ir.FieldRef(header, name):
@@ -133,8 +133,8 @@ class Expressions:
     def boolean(self, expression: ir.Expression) -> str:
         """A condition."""
         match expression:
-            case ir.Boolean(value):
-                return str(value)
+            case ir.Boolean(truth):
+                return str(truth)
             case ir.Unary("not", operand):
                 return f"(not {self.boolean(operand)})"
             case ir.Unary("d2b", operand):
@@ -251,6 +251,8 @@ def _field_range(field: ir.FieldType) -> tuple[int, int]:
 
 
 def _number(value: int) -> str:
+    if value < 0:
+        return f"({value:#x})"
     return str(value) if value < 10 else f"{value:#x}"
 
 
@@ -266,7 +268,7 @@ def _folded(op: Callable[[int, int], int], left: Value, right: Value) -> Value |
     if left.constant is None or right.constant is None:
         return None
     value = op(left.constant, right.constant)
-    return Value(_number(value) if value >= 0 else f"({value:#x})", value, value)
+    return Value(_number(value), value, value)
 
 
 def _add(left: Value, right: Value) -> Value:

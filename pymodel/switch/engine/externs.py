@@ -1,8 +1,8 @@
 """Counters, registers and meters of a running program.
 
-The generated code reaches into `CounterArray.packets`, `CounterArray.bytes` and `RegisterArray.cells` itself; the methods
-here are the control plane's side. An index outside an array changes nothing in the data plane, as in BMv2 built for
-debugging, and is an InputError for the control plane.
+The generated code reaches into `CounterArray.packets`, `CounterArray.bytes` and `RegisterArray.cells` itself; the
+methods here are the control plane's side. An index outside an array changes nothing in the data plane, as in BMv2
+built for debugging, and is an InputError for the control plane.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class _Bucket:
 class Meter:
     """A two-rate three-colour marker (RFC 2698), colour-blind; green (0) until rates are set.
 
-    Like BMv2's it starts with full buckets, tests the peak bucket first, and takes nothing from the committed bucket for
-    a packet that the peak bucket marks red.
+    Like BMv2's it starts with full buckets, tests the peak bucket first, and takes nothing from the committed bucket
+    for a packet that the peak bucket marks red.
     """
 
     __slots__ = ("_buckets", "rates")

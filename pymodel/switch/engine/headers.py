@@ -156,7 +156,7 @@ class Headers:
             source.add(f"{target.part(OK)} = False")
 
     def shift(self, source: Source, unit: Unit, count: int) -> None:
-        """``push_front(count)``, or with a negative count ``pop_front``: elements move, the freed ones become invalid."""
+        """``push_front(count)``, or with a negative count ``pop_front``; the freed elements become invalid."""
         size, moved = unit.size or 0, min(abs(count), unit.size or 0)
         if moved == 0:
             return

@@ -84,8 +84,8 @@ _WRITES = {
 class Traits:
     """What is known of a unit; units that are copied into each other share one.
 
-    `live` names the fields that the program touches, `emitted` says whether the header's bytes are ever needed, `written`
-    whether a field is ever changed.
+    `live` names the fields that the program touches, `emitted` says whether the header's bytes are ever needed, and
+    `written` whether a field is ever changed.
     """
 
     live: set[str] = field(default_factory=set)

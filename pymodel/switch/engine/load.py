@@ -164,7 +164,7 @@ def _read_header_type(item: Json, reader: Reader) -> ir.HeaderType:
 
 
 def _read_errors(root: Json) -> dict[str, int]:
-    errors = {name: value for name, value in root.get("errors") or ()}
+    errors: dict[str, int] = dict(root.get("errors") or ())
     following = max(errors.values(), default=-1) + 1
     for name in _CORE_ERRORS:
         if name not in errors:

@@ -158,7 +158,7 @@ class TernaryLookup:
 
 
 class RangeLookup:
-    """Ranges, among other kinds. `find` takes the keys that are no ranges as one number, then the tuple of those that are.
+    """Ranges, among other kinds. `find` takes the keys that are no ranges as one number, then the tuple of the others.
 
     Tables with ranges are small and are searched from one entry to the next in the order of their rank.
     """
@@ -209,6 +209,12 @@ def _masked(kind: str, width: int, part: int | tuple[int, int]) -> tuple[int, in
 
 def make_lookup(table: ir.Table) -> Lookup:
     """The structure for a table's match type."""
-    kinds = {"exact": ExactLookup, "lpm": LpmLookup, "ternary": TernaryLookup, "range": RangeLookup}
-    made: Lookup = kinds[table.match_type](table.keys)
-    return made
+    match table.match_type:
+        case "exact":
+            return ExactLookup(table.keys)
+        case "lpm":
+            return LpmLookup(table.keys)
+        case "ternary":
+            return TernaryLookup(table.keys)
+        case _:
+            return RangeLookup(table.keys)

@@ -2,10 +2,10 @@
 
 Two limits, as `docs/interfaces.md` has them:
 
-* ``pps``: each priority has its own rate, like BMv2's QueueingLogicPriRL. A packet may leave once ``1 / rate`` has passed
-  since the packet before it in the same queue was due; other queues do not matter.
-* ``bit/s``: the port has one link, shared by its queues in strict priority. The link takes the next packet when the last
-  bit of the one before has left; a packet's time on it is that of the frame that egress made of it.
+* ``pps``: each priority has its own rate, like BMv2's QueueingLogicPriRL. A packet may leave once ``1 / rate`` has
+  passed since the packet before it in the same queue was due; other queues do not matter.
+* ``bit/s``: the port has one link, shared by its queues in strict priority. The link takes the next packet when the
+  last bit of the one before has left; a packet's time on it is that of the frame that egress made of it.
 
 Both may hold at once. A queue's depth counts packets that wait; the one on the link has left its queue. All times are
 whole picoseconds, rounded up.

@@ -5,8 +5,8 @@ A `Reader` knows the declared objects and checks every reference against them, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Container, Mapping
+from typing import Any, NoReturn
 
 from pymodel.base.errors import InputError
 from pymodel.switch.engine.ir import (
@@ -79,7 +79,7 @@ BINARY = frozenset(
 )
 
 
-def hexadecimal(text: str, where: str) -> int:
+def hexadecimal(text: Any, where: str) -> int:
     """The value of a JSON ``hexstr``, which may have a sign and the prefix 0x."""
     try:
         return int(text, 16)
@@ -114,11 +114,13 @@ class Reader:
 
     def reference(self, kind: str, name: Any, where: str) -> str:
         """`name`, after a check that an object of this kind is declared under it."""
-        declared: Mapping[str, Any] | set[str]
+        declared: Container[str]
         if kind in self.objects:
             declared = self.objects[kind]
+        elif kind == "header":
+            declared = self.headers
         else:
-            declared = {"header": self.headers, "header_stack": self.stacks, "header_union": self.unions}[kind]
+            declared = self.stacks if kind == "header_stack" else self.unions
         if not isinstance(name, str) or name not in declared:
             raise InputError(where, f"{kind} {name!r}", f"the name of a declared {kind}")
         return name
@@ -148,20 +150,22 @@ class Reader:
                     return self._operation(value, where)
                 return self.expression(value, where)
             case "hexstr":
-                return Constant(hexadecimal(value, where)) if isinstance(value, str) else self._bad(item, where)
+                return Constant(hexadecimal(value, where))
             case "bool":
                 return Boolean(bool(value))
             case "field":
                 return self.field(value, where)
             case "stack_field":
                 if not isinstance(value, list) or len(value) != 2:
-                    return self._bad(item, where)
+                    self._bad(item, where)
                 stack = self.reference("header_stack", value[0], where)
                 if self.stacks[stack].type.field(value[1]) is None:
                     raise InputError(where, f"field {value[1]!r}", f"a field of the elements of {stack}")
                 return LastField(stack, value[1])
             case "local" | "runtime_data":
-                return ParameterRef(value) if isinstance(value, int) else self._bad(item, where)
+                if not isinstance(value, int):
+                    self._bad(item, where)
+                return ParameterRef(value)
             case "header":
                 return HeaderRef(self.reference("header", value, where))
             case "header_stack":
@@ -170,12 +174,12 @@ class Reader:
                 return UnionRef(self.reference("header_union", value, where))
             case "register":
                 if not isinstance(value, list) or len(value) != 2:
-                    return self._bad(item, where)
+                    self._bad(item, where)
                 name = self.reference("register_array", value[0], where)
                 return RegisterCell(name, self.expression(value[1], where))
             case "lookahead":
                 if not isinstance(value, list) or [type(part) for part in value] != [int, int]:
-                    return self._bad(item, where)
+                    self._bad(item, where)
                 return Lookahead(value[0], value[1])
             case _:
                 raise InputError(where, f"an operand of type {kind!r}", "a type that the engine knows")
@@ -219,15 +223,13 @@ class Reader:
             )
         if op in ("last_stack_index", "size_stack"):
             stack = self.expression(right, where)
-            return (
-                StackSize(stack.name, op == "last_stack_index")
-                if isinstance(stack, StackRef)
-                else self._bad(right, where)
-            )
+            if not isinstance(stack, StackRef):
+                self._bad(right, where)
+            return StackSize(stack.name, op == "last_stack_index")
         if op in ("dereference_header_stack", "dereference_stack"):
             stack = self.expression(left, where)
             if not isinstance(stack, StackRef):
-                return self._bad(left, where)
+                self._bad(left, where)
             return ElementRef(stack.name, self.expression(right, where))
         if op == "access_field":
             return self._member(self.expression(left, where), right, where)
@@ -246,12 +248,12 @@ class Reader:
             case HeaderRef(name):
                 fields = self.headers[name].type.fields
             case _:
-                return self._bad(index, where)
+                self._bad(index, where)
         if not isinstance(index, int) or not 0 <= index < len(fields):
             raise InputError(where, f"field number {index!r}", f"a number below {len(fields)}")
         name = fields[index].name
         return MemberField(header, name) if isinstance(header, ElementRef) else FieldRef(header.name, name)
 
     @staticmethod
-    def _bad(item: Any, where: str) -> Any:
+    def _bad(item: Any, where: str) -> NoReturn:
         raise InputError(where, f"{item!r}"[:200], "an operand of the form that its type asks for")

@@ -1,7 +1,7 @@
 """The jumps of an action's primitives turned back into ``if``, ``else`` and ``return`` where they came from those.
 
-p4c lowers conditionals and loops inside actions to `_jump` and `_jump_if_zero`, whose targets are numbers of primitives.
-Loops, and whatever else doesn't nest, stay jumps: `structured` returns None for them.
+p4c lowers conditionals and loops inside actions to `_jump` and `_jump_if_zero`, whose targets are numbers of
+primitives. Loops, and whatever else doesn't nest, stay jumps: `structured` returns None for them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Match-action tables and action profiles of a running program, as the control plane changes them.
 
-Names are those of the BMv2 JSON, which are also those of the P4Info. Every change is checked first, and what is wrong is a
-`TableError` that names the table and the key; nothing is ever half done. The generated code looks entries up through
-`Table.find` and runs `Entry.run`.
+Names are those of the BMv2 JSON, which are also those of the P4Info. Every change is checked first, and what is wrong
+is a `TableError` that names the table and the key; nothing is ever half done. The generated code looks entries up
+through `Table.find` and runs `Entry.run`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pymodel.switch.engine.profiles import ActionProfile, Group, Member
 __all__ = ["Entry", "MatchValue", "Table"]
 
 MatchValue: TypeAlias = int | tuple[int, int] | None
-"""exact: int; lpm: (value, prefix length); ternary: (value, mask); range: (low, high); optional: int. None: don't care."""
+"""exact, optional: int; lpm: (value, prefix length); ternary: (value, mask); range: (low, high). None: don't care."""
 
 
 class Entry:
@@ -109,9 +109,9 @@ class Table:
     ) -> int:
         """Add an entry and return its handle.
 
-        A key that is left out is don't care, which an exact key cannot be. `priority` is above 0 for tables with ternary,
-        optional or range keys, where the larger wins, and 0 for all others. An entry of a table with an action profile
-        names a `member` or a `group` (by handle) instead of an action.
+        A key that is left out is don't care, which an exact key cannot be. `priority` is above 0 for tables with
+        ternary, optional or range keys, where the larger wins, and 0 for all others. An entry of a table with an action
+        profile names a `member` or a `group` (by handle) instead of an action.
         """
         self._check_mutable()
         if self._lookup is None:
@@ -196,9 +196,9 @@ class Table:
             raise TableError("invalid", self._where, "a default action", "none: the table uses an action profile")
         if default is not None and default.constant_entry:
             raise TableError("constant", self._where, "a change of the default action", "none: it is constant")
-        if default is not None and default.constant_action and self._actions.get(action, None) is not None:
-            if self._actions[action].id != default.action:
-                raise TableError("constant", self._where, f"default action {action}", self._names[default.action])
+        known = self._actions.get(action)
+        if default is not None and default.constant_action and known is not None and known.id != default.action:
+            raise TableError("constant", self._where, f"default action {action}", self._names[default.action])
         self._set_action(self.miss, action, arguments, None, None)
 
     def reset_default(self) -> None:
