@@ -53,6 +53,7 @@ def run(
     if seed is not None:
         changes["seed"] = seed
     chosen = load(scenario).model_copy(update=changes)
+    results.check_folder(out)
     console = Console()
     with Progress(console, on=console.is_terminal if progress is None else progress) as bar:
         outcome = run_scenario(chosen, capture=pcap, watch=bar.update)
@@ -60,6 +61,21 @@ def run(
     console.print(summary(outcome, chosen.name))
     console.print(f"result: {path}" + (f"\ncapture: {pcap}" if pcap else ""), soft_wrap=True)
     if not outcome.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def bench(
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with 1 when a figure is below its committed floor.")
+    ] = False,
+    only: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Run this benchmark; may be repeated.")] = None,
+    out: Annotated[Path, typer.Option(help="The file for the figures.")] = Path("bench.json"),
+) -> None:
+    """Measure speed, beside a peer in the same run where there is one, and write the figures as JSON."""
+    from pymodel.bench.command import bench as run_benchmarks
+
+    if not run_benchmarks(Console(), check=check, only=only or [], out=out):
         raise typer.Exit(1)
 
 

@@ -9,7 +9,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Result", "WriteResult", "save"]
+from pymodel.base.errors import InputError
+
+__all__ = ["Result", "WriteResult", "check_folder", "save", "to_json"]
 
 
 class WriteResult(BaseModel):
@@ -50,6 +52,17 @@ class Result(BaseModel):
 def to_json(result: Result) -> str:
     """Return `result` as JSON text with sorted keys and a newline at its end."""
     return json.dumps(result.model_dump(by_alias=True), indent=2, sort_keys=True) + "\n"
+
+
+def check_folder(folder: Path) -> None:
+    """InputError unless `folder` is, or can become, a folder that can be written; creates nothing."""
+    nearest = folder
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise InputError(f"output folder {folder}", f"{nearest}, which is a file", "a folder")
+    if not os.access(nearest, os.W_OK):
+        raise InputError(f"output folder {folder}", f"{nearest}, which cannot be written", "a folder that can")
 
 
 def save(result: Result, folder: Path) -> Path:
