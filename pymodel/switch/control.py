@@ -14,7 +14,7 @@ from typing import Any
 from pymodel.base.errors import InputError
 from pymodel.paths.tables import port_entries
 from pymodel.switch.p4runtime.client import Client
-from pymodel.switch.p4runtime.codec import normal_form
+from pymodel.switch.p4runtime.normal import normal_form
 from pymodel.switch.target import Count, TableEntry
 
 __all__ = ["MAX_FRAME_BYTES", "PORTS", "ControlPlane", "entry_from_json", "entry_to_json"]

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pymodel.base.errors import InputError
-from pymodel.switch.p4runtime.codec import Refused, decode_entry, encode_entry, normal_form, pack, unpack
+from pymodel.switch.p4runtime.codec import Refused, decode_entry, encode_entry, pack, unpack
 from pymodel.switch.p4runtime.info import ProgramInfo
+from pymodel.switch.p4runtime.normal import normal_form
 from pymodel.switch.p4runtime.packetio import packet_in, packet_out, packet_out_frame
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2
 from pymodel.switch.target import TableEntry

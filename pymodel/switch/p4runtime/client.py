@@ -15,10 +15,11 @@ from typing import Any, Self
 import grpc
 
 from pymodel.base.errors import InputError
-from pymodel.switch.p4runtime.codec import Refused, decode_default, decode_entry, decode_match, encode_entry
+from pymodel.switch.p4runtime.codec import Refused, decode_default, decode_entry, decode_match, fill_entry, fill_match
 from pymodel.switch.p4runtime.dataplane import MeterRates, Replica
-from pymodel.switch.p4runtime.externs import counted, counter_data, meter_config, meter_rates
+from pymodel.switch.p4runtime.externs import counted, fill_count, fill_rates, meter_rates
 from pymodel.switch.p4runtime.info import ProgramInfo, Table
+from pymodel.switch.p4runtime.normal import normal_form
 from pymodel.switch.p4runtime.packetio import packet_out
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2, status_pb2
 from pymodel.switch.p4runtime.session import Connection
@@ -104,16 +105,15 @@ class Client:
 
     def insert(self, entries: Iterable[TableEntry]) -> None:
         """Install entries; default entries are set. All are checked first; if the switch refuses one, none stays."""
-        update = p4runtime_pb2.Update
-        self._write_all(list(entries), update.INSERT)
+        self._write_all(entries, p4runtime_pb2.Update.INSERT)
 
     def modify(self, entries: Iterable[TableEntry]) -> None:
         """Give installed entries another action."""
-        self._write_all(list(entries), p4runtime_pb2.Update.MODIFY)
+        self._write_all(entries, p4runtime_pb2.Update.MODIFY)
 
     def delete(self, entries: Iterable[TableEntry]) -> None:
         """Remove installed entries; their action does not matter."""
-        self._write_all(list(entries), p4runtime_pb2.Update.DELETE)
+        self._write_all(entries, p4runtime_pb2.Update.DELETE)
 
     def reset_default(self, table: str) -> None:
         """Set a table's default action back to the program's."""
@@ -154,7 +154,7 @@ class Client:
     def write_counter_cell(self, counter: str, index: int, count: Count) -> None:
         """Set one cell of a counter."""
         message = self._counter_cell(counter, index)
-        message.data.CopyFrom(counter_data(count))
+        fill_count(count, message.data)
         self._update(p4runtime_pb2.Update.MODIFY, f"counter {counter}[{index}]", counter_entry=message)
 
     def read_direct_counters(self, table: str) -> list[tuple[TableEntry, Count]]:
@@ -184,7 +184,8 @@ class Client:
     def write_direct_counter(self, entry: TableEntry, count: Count) -> None:
         """Set the count of one installed entry, or of a default entry."""
         self._counted_table(entry.table)
-        message = p4runtime_pb2.DirectCounterEntry(table_entry=self._name(entry), data=counter_data(count))
+        message = p4runtime_pb2.DirectCounterEntry(table_entry=self._name(entry))
+        fill_count(count, message.data)
         self._update(p4runtime_pb2.Update.MODIFY, f"direct counter of {entry.table}", direct_counter_entry=message)
 
     def set_meter(self, meter: str, index: int, rates: MeterRates | None) -> None:
@@ -192,7 +193,7 @@ class Client:
         message = p4runtime_pb2.MeterEntry(meter_id=self.info.meters.find(meter).id)
         message.index.index = index
         if rates:
-            message.config.CopyFrom(meter_config(rates))
+            fill_rates(rates, message.config)
         self._update(p4runtime_pb2.Update.MODIFY, f"meter {meter}[{index}]", meter_entry=message)
 
     def read_meter(self, meter: str, index: int) -> MeterRates | None:
@@ -206,7 +207,7 @@ class Client:
         """Configure the meter of one installed entry; None makes it colour everything green."""
         message = p4runtime_pb2.DirectMeterEntry(table_entry=self._name(entry))
         if rates:
-            message.config.CopyFrom(meter_config(rates))
+            fill_rates(rates, message.config)
         self._update(p4runtime_pb2.Update.MODIFY, f"direct meter of {entry.table}", direct_meter_entry=message)
 
     def read_direct_meter(self, entry: TableEntry) -> MeterRates | None:
@@ -250,10 +251,8 @@ class Client:
 
     def _name(self, entry: TableEntry) -> Any:
         """Return the message that names an entry by table and match, without its action."""
-        if entry.default:
-            return p4runtime_pb2.TableEntry(table_id=self.info.tables.find(entry.table).id, is_default_action=True)
-        message = encode_entry(self.info, entry)
-        message.ClearField("action")
+        message = p4runtime_pb2.TableEntry()
+        fill_match(self.info, normal_form(self.info, entry), message)
         return message
 
     def _counted_table(self, table: str) -> Table:
@@ -292,35 +291,36 @@ class Client:
         with self._refusals("a switch that answers a read"):
             return list(self._stream(entity))
 
-    def _write_all(self, entries: list[TableEntry], kind: int) -> None:
+    def _write_all(self, entries: Iterable[TableEntry], kind: int) -> None:
         update = p4runtime_pb2.Update
-        updates = []
+        normal = [normal_form(self.info, entry) for entry in entries]
+        for first in range(0, len(normal), _BATCH):
+            batch = normal[first : first + _BATCH]
+            faults = self._write_batch(batch, kind)
+            if not faults:
+                continue
+            if kind == update.INSERT:
+                refused = {fault.index for fault in faults}
+                taken = normal[:first] + [one for index, one in enumerate(batch) if index not in refused]
+                for place in range(0, len(taken), _BATCH):
+                    self._write_batch([one for one in taken[place : place + _BATCH] if not one.default], update.DELETE)
+            entry, fault = batch[faults[0].index], faults[0]
+            where = f"{self._where}: table {entry.table}, match {_shown(entry)}"
+            raise InputError(where, f"{fault.code} ({fault.message})", "an entry that the switch takes")
+
+    def _write_batch(self, entries: list[TableEntry], kind: int) -> list[Fault]:
+        """Send entries in their normal form in one request and return what the switch refused of them."""
+        update = p4runtime_pb2.Update
+        request = p4runtime_pb2.WriteRequest()
         for entry in entries:
-            message = self._name(entry) if kind == update.DELETE else encode_entry(self.info, entry)
             # A default entry is always there: it is changed, never inserted.
-            updates.append(update(type=update.MODIFY if entry.default else kind, entity={"table_entry": message}))
-        for first in range(0, len(updates), _BATCH):
-            faults = self.write_batch(updates[first : first + _BATCH])
-            if faults:
-                fault = faults[0]
-                if kind == update.INSERT:
-                    refused = {first + other.index for other in faults}
-                    sent = updates[: first + _BATCH]
-                    self._take_back([one for index, one in enumerate(sent) if index not in refused])
-                entry = entries[first + fault.index]
-                where = f"{self._where}: table {entry.table}, match {_shown(entry)}"
-                raise InputError(where, f"{fault.code} ({fault.message})", "an entry that the switch takes")
+            message = request.updates.add(type=update.MODIFY if entry.default else kind)
+            fill = fill_match if kind == update.DELETE else fill_entry
+            fill(self.info, entry, message.entity.table_entry)
+        return self.write(request)
 
-    def _take_back(self, inserted: list[Any]) -> None:
-        """Delete entries that a refused batch had inserted, so that nothing is half done."""
-        update = p4runtime_pb2.Update
-        undo = [update(type=update.DELETE, entity=one.entity) for one in inserted if one.type == update.INSERT]
-        for first in range(0, len(undo), _BATCH):
-            self.write_batch(undo[first : first + _BATCH])
-
-    def write_batch(self, updates: Sequence[Any]) -> list[Fault]:
-        """Send p4.v1.Update messages in one request and return what the switch refused of them."""
-        request = p4runtime_pb2.WriteRequest(updates=updates)
+    def write(self, request: Any) -> list[Fault]:
+        """Send a p4.v1.WriteRequest, whoever it is from, as this controller, and return what the switch refused."""
         self._sign(request)
         try:
             self._connection.stub.Write(request, timeout=_CALL_S)
@@ -332,7 +332,9 @@ class Client:
         return []
 
     def _update(self, kind: int, what: str, **entity: Any) -> None:
-        faults = self.write_batch([p4runtime_pb2.Update(type=kind, entity=entity)])
+        request = p4runtime_pb2.WriteRequest()
+        request.updates.add(type=kind, entity=entity)
+        faults = self.write(request)
         if faults:
             found = f"{faults[0].code} ({faults[0].message})"
             raise InputError(f"{self._where}: {what}", found, "something that the switch takes")

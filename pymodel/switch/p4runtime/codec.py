@@ -1,40 +1,32 @@
 """Table entries between our names and integers and P4Runtime's ids and byte strings.
 
 One canonical form in both directions (P4Runtime 1.4, sections 8.3 and 9.1): the shortest byte string for a number, no
-match field at all for don't-care, no bit set where a mask or prefix does not look, and a priority exactly where the
-table's keys ask for one. `encode_entry` makes it from what a person or the topology says and names what is wrong by
-`InputError`; `decode_entry` takes a message apart and refuses what is not canonical, as BMv2 does, with a status code.
+match field at all for don't-care. `encode_entry` makes it of an entry that `normal` has checked; `decode_entry` takes a
+message apart and refuses what is not canonical, as BMv2 does, with a status code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from pymodel.base.errors import InputError
 from pymodel.switch.p4runtime.info import Action, Bits, Key, ProgramInfo, Table
+from pymodel.switch.p4runtime.normal import Match, normal_form
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2
 from pymodel.switch.target import TableEntry
 
 __all__ = [
-    "MAX_PRIORITY",
     "Refused",
     "decode_action",
     "decode_default",
     "decode_entry",
     "decode_match",
-    "encode_default",
     "encode_entry",
+    "fill_entry",
+    "fill_match",
     "invalid",
-    "normal_form",
     "pack",
     "unpack",
 ]
-
-MAX_PRIORITY = 2**31 - 1
-"""P4Runtime carries a priority as a signed 32-bit integer."""
-
-Match = dict[str, int | tuple[int, int]]
 
 
 class Refused(Exception):  # noqa: N818  (a refusal is an answer to a client, not a fault of ours)
@@ -71,139 +63,45 @@ def unpack(data: bytes, width: int, what: str) -> int:
 
 def encode_entry(info: ProgramInfo, entry: TableEntry) -> Any:
     """Return `entry` as a canonical p4.v1.TableEntry; InputError names the table, the key or parameter, the fault."""
-    table = info.tables.find(entry.table)
-    where = f"table {table.name}"
-    if table.action_profile:
-        raise InputError(where, "an entry with an action of its own", "a table without an action profile")
-    message = p4runtime_pb2.TableEntry(table_id=table.id)
-    if entry.default:
-        if entry.match or entry.priority:
-            raise InputError(where, "a default entry with a match or priority", "neither on a default entry")
-        message.is_default_action = True
-    else:
-        _encode_match(table, entry.match, where, message)
-        message.priority = _checked_priority(table, entry.priority, where)
-    _encode_action(table, entry, where, message)
+    message = p4runtime_pb2.TableEntry()
+    fill_entry(info, normal_form(info, entry), message)
     return message
 
 
-def encode_default(info: ProgramInfo, entry: TableEntry) -> Any:
-    """Return a table's default entry as it is read: without an action where the table has none for a miss.
-
-    `encode_entry` makes the request that changes it, and therefore refuses where the program forbids a change.
-    """
-    table = info.tables.find(entry.table)
-    message = p4runtime_pb2.TableEntry(table_id=table.id, is_default_action=True)
+def fill_entry(info: ProgramInfo, entry: TableEntry, message: Any) -> None:
+    """Write an entry that is in its normal form into an empty p4.v1.TableEntry. Without an action none is written."""
+    fill_match(info, entry, message)
     if entry.action:
-        use = next(use for use in table.actions if use.action.name == entry.action)
-        _encode_params(use.action, entry, f"table {table.name}", message)
-    return message
+        chosen = info.actions.find(entry.action)
+        # Also for an action without parameters the message must be there.
+        action = message.action.action
+        action.action_id = chosen.id
+        for param in chosen.params:
+            action.params.add(param_id=param.id, value=pack(entry.params[param.name]))
 
 
-def _encode_match(table: Table, match: Mapping[str, int | tuple[int, int]], where: str, message: Any) -> None:
-    known = {key.name for key in table.keys}
-    for name in match:
-        if name not in known:
-            raise InputError(where, f"the key {name!r}", f"one of {', '.join(sorted(known)) or 'no keys at all'}")
+def fill_match(info: ProgramInfo, entry: TableEntry, message: Any) -> None:
+    """Write into an empty p4.v1.TableEntry what tells an entry from others: its table, match and priority."""
+    table = info.tables.find(entry.table)
+    message.table_id = table.id
+    message.is_default_action = entry.default
+    message.priority = entry.priority
     for key in table.keys:
-        value = match.get(key.name)
-        at = f"{where}, key {key.name}"
+        value = entry.match.get(key.name)
         if value is None:
-            if key.kind == "exact":
-                raise InputError(at, "no value", f"a value of {key.width} bits, for an exact key can't be left out")
             continue
-        _encode_key(key, value, at, message)
-
-
-def _encode_key(key: Key, value: int | tuple[int, int], at: str, message: Any) -> None:
-    """Append one match field, or nothing where it is don't-care."""
-    if key.kind in ("exact", "optional"):
-        if not isinstance(value, int):
-            raise InputError(at, f"the pair {value}", f"one number, for the key is {key.kind}")
         field = message.match.add(field_id=key.id)
-        getattr(field, key.kind).value = pack(_fits(value, key.width, at))
-        return
-    if isinstance(value, int):
-        pair = {"lpm": "(value, prefix length)", "ternary": "(value, mask)", "range": "(low, high)"}[key.kind]
-        raise InputError(at, f"the number {value:#x}", f"a pair {pair}, for the key is {key.kind}")
-    first, second = value
-    _fits(first, key.width, at)
-    if key.kind == "lpm":
-        if not 0 <= second <= key.width:
-            raise InputError(f"{at}, prefix length", str(second), f"0 to {key.width}")
-        if second:
-            host_bits = key.width - second
-            field = message.match.add(field_id=key.id)
-            field.lpm.value = pack(first >> host_bits << host_bits)
-            field.lpm.prefix_len = second
-    elif key.kind == "ternary":
-        _fits(second, key.width, f"{at}, mask")
-        if second:
-            field = message.match.add(field_id=key.id)
-            field.ternary.value = pack(first & second)
-            field.ternary.mask = pack(second)
-    else:
-        _fits(second, key.width, f"{at}, high end")
-        if first > second:
-            raise InputError(at, f"the range {first:#x} to {second:#x}", "a low end that is not above the high end")
-        if (first, second) != (0, (1 << key.width) - 1):
-            field = message.match.add(field_id=key.id)
-            field.range.low = pack(first)
-            field.range.high = pack(second)
-
-
-def _encode_action(table: Table, entry: TableEntry, where: str, message: Any) -> None:
-    uses = [use for use in table.actions if use.action.name == entry.action] or [
-        use for use in table.actions if use.action.name.endswith("." + entry.action)
-    ]
-    if len(uses) != 1:
-        raise InputError(
-            where,
-            f"the action {entry.action!r}",
-            f"one of {', '.join(use.action.name for use in table.actions) or 'no actions at all'}",
-        )
-    use = uses[0]
-    if entry.default and table.const_default:
-        raise InputError(where, "a default action", "none: the program fixes it (const default_action)")
-    if entry.default and not use.as_default:
-        raise InputError(where, f"the action {use.action.name} as default", "an action that may be the default")
-    if not entry.default and not use.in_entries:
-        raise InputError(where, f"the action {use.action.name} in an entry", "an action for entries")
-    _encode_params(use.action, entry, where, message)
-
-
-def _encode_params(chosen: Action, entry: TableEntry, where: str, message: Any) -> None:
-    at = f"{where}, action {chosen.name}"
-    names = [param.name for param in chosen.params]
-    if sorted(entry.params) != sorted(names):
-        raise InputError(
-            at, f"parameters {', '.join(sorted(entry.params)) or 'none'}", f"{', '.join(names) or 'no parameters'}"
-        )
-    # Also for an action without parameters the message must be there.
-    action = message.action.action
-    action.action_id = chosen.id
-    for param in chosen.params:
-        value = _fits(entry.params[param.name], param.width, f"{at}, parameter {param.name}")
-        action.params.add(param_id=param.id, value=pack(value))
-
-
-def _fits(value: int, width: int, at: str) -> int:
-    if value < 0 or value.bit_length() > width:
-        raise InputError(at, f"{value:#x}", f"a value of {width} bits")
-    return value
-
-
-def _checked_priority(table: Table, priority: int, where: str) -> int:
-    # bugs.md P20: BMv2 of one age took priority 0 and never matched the entry, of another refuses it.
-    if table.needs_priority and not 0 < priority <= MAX_PRIORITY:
-        raise InputError(
-            f"{where}, priority",
-            str(priority),
-            f"1 to {MAX_PRIORITY} (larger wins), for the table has a ternary, range or optional key",
-        )
-    if not table.needs_priority and priority:
-        raise InputError(f"{where}, priority", str(priority), "0, for all keys of the table are exact or LPM")
-    return priority
+        if isinstance(value, int):
+            getattr(field, key.kind).value = pack(value)
+        elif key.kind == "lpm":
+            field.lpm.value = pack(value[0])
+            field.lpm.prefix_len = value[1]
+        elif key.kind == "ternary":
+            field.ternary.value = pack(value[0])
+            field.ternary.mask = pack(value[1])
+        else:
+            field.range.low = pack(value[0])
+            field.range.high = pack(value[1])
 
 
 # --- from messages to names -------------------------------------------------------------------------------------------
@@ -314,8 +212,3 @@ def _decode_params(action: Action, message: Any) -> dict[str, int]:
         param.name: unpack(given[param.id], param.width, f"action {action.name}, parameter {param.name}")
         for param in action.params
     }
-
-
-def normal_form(info: ProgramInfo, entry: TableEntry) -> TableEntry:
-    """Return `entry` as it reads back from a switch: full names, don't-care keys gone, masked bits cleared."""
-    return decode_entry(info, encode_entry(info, entry))

@@ -16,7 +16,16 @@ from pymodel.switch.p4runtime.info import Array, Index, ProgramInfo
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2
 from pymodel.switch.target import Count
 
-__all__ = ["CounterArrays", "MeterArrays", "Replication", "counted", "counter_data", "meter_config", "meter_rates"]
+__all__ = [
+    "Add",
+    "CounterArrays",
+    "MeterArrays",
+    "Replication",
+    "counted",
+    "fill_count",
+    "fill_rates",
+    "meter_rates",
+]
 
 _MAX_BURST = 2**32 - 1
 _RESERVED_GROUP = 1 << 15
@@ -26,9 +35,13 @@ _MAX_PORT = 511
 """v1model ports have 9 bits."""
 
 
-def counter_data(count: Count) -> Any:
-    """Return a count as p4.v1.CounterData."""
-    return p4runtime_pb2.CounterData(packet_count=count.packets, byte_count=count.bytes)
+Add = Callable[[], Any]
+"""Makes one more p4.v1.Entity in the answer to a read, to be filled in place: copying messages is what costs."""
+
+
+def fill_count(count: Count, message: Any) -> None:
+    """Write a count into p4.v1.CounterData."""
+    message.packet_count, message.byte_count = count.packets, count.bytes
 
 
 def counted(message: Any) -> Count:
@@ -38,9 +51,9 @@ def counted(message: Any) -> Count:
     return Count(message.packet_count, message.byte_count)
 
 
-def meter_config(rates: MeterRates) -> Any:
-    """Return rates as p4.v1.MeterConfig."""
-    return p4runtime_pb2.MeterConfig(cir=rates.cir, cburst=rates.cburst, pir=rates.pir, pburst=rates.pburst)
+def fill_rates(rates: MeterRates, message: Any) -> None:
+    """Write rates into p4.v1.MeterConfig."""
+    message.cir, message.cburst, message.pir, message.pburst = rates.cir, rates.cburst, rates.pir, rates.pburst
 
 
 def meter_rates(message: Any) -> MeterRates | None:
@@ -75,13 +88,13 @@ class CounterArrays:
         else:
             raise invalid(f"counter {array.name}: cells are modified, never inserted")
 
-    def read(self, request: Any) -> Iterator[Any]:
-        """Yield p4.v1.CounterEntry for one cell, an array, or all arrays (counter id 0)."""
+    def read(self, request: Any, add: Add) -> None:
+        """Add one cell, an array, or all arrays (counter id 0)."""
         for array, index in _cells(self._info.counters, request.counter_id, request):
-            message = p4runtime_pb2.CounterEntry(counter_id=array.id)
+            message = add().counter_entry
+            message.counter_id = array.id
             message.index.index = index
-            message.data.CopyFrom(counter_data(self._dataplane.read_counter(array.name, index)))
-            yield message
+            fill_count(self._dataplane.read_counter(array.name, index), message.data)
 
 
 class MeterArrays:
@@ -105,15 +118,15 @@ class MeterArrays:
         else:
             self._rates[array.id, index] = rates
 
-    def read(self, request: Any) -> Iterator[Any]:
-        """Yield p4.v1.MeterEntry for one cell, an array, or all arrays (meter id 0)."""
+    def read(self, request: Any, add: Add) -> None:
+        """Add one cell, an array, or all arrays (meter id 0)."""
         for array, index in _cells(self._info.meters, request.meter_id, request):
-            message = p4runtime_pb2.MeterEntry(meter_id=array.id)
+            message = add().meter_entry
+            message.meter_id = array.id
             message.index.index = index
             rates = self._rates.get((array.id, index))
             if rates:
-                message.config.CopyFrom(meter_config(rates))
-            yield message
+                fill_rates(rates, message.config)
 
 
 class Replication:
@@ -137,15 +150,15 @@ class Replication:
         else:
             raise invalid("the replication entry is neither a multicast group nor a clone session")
 
-    def read(self, request: Any) -> Iterator[Any]:
-        """Yield p4.v1.PacketReplicationEngineEntry for one group or session, or for all (id 0)."""
+    def read(self, request: Any, add: Add) -> None:
+        """Add one group or session, or all of them (id 0)."""
         which = request.WhichOneof("type")
         if which == "multicast_group_entry":
             for entry in self._groups.read(request.multicast_group_entry.multicast_group_id):
-                yield p4runtime_pb2.PacketReplicationEngineEntry(multicast_group_entry=entry)
+                add().packet_replication_engine_entry.multicast_group_entry.CopyFrom(entry)
         elif which == "clone_session_entry":
             for entry in self._sessions.read(request.clone_session_entry.session_id):
-                yield p4runtime_pb2.PacketReplicationEngineEntry(clone_session_entry=entry)
+                add().packet_replication_engine_entry.clone_session_entry.CopyFrom(entry)
         else:
             raise invalid("the replication entry is neither a multicast group nor a clone session")
 

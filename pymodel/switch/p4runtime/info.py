@@ -66,7 +66,10 @@ class ActionUse:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A match-action table. `keys` and `actions` are in the order of the P4Info, `size` is in entries."""
+    """A match-action table. `keys` and `actions` are in the order of the P4Info, `size` is in entries.
+
+    `needs_priority`: its entries carry a priority, because a key is ternary, range or optional (P4Runtime 9.1.1).
+    """
 
     id: int
     name: str
@@ -79,11 +82,7 @@ class Table:
     action_profile: int
     direct_counter: int
     direct_meter: int
-
-    @property
-    def needs_priority(self) -> bool:
-        """Whether entries carry a priority: a key is ternary, range or optional (P4Runtime 9.1.1)."""
-        return any(key.kind in ("ternary", "range", "optional") for key in self.keys)
+    needs_priority: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,4 +240,5 @@ def _table(table: Any, actions: Index[Action], proto: Any, where: str) -> Table:
         table.implementation_id,
         next((item.preamble.id for item in proto.direct_counters if item.preamble.id in direct), 0),
         next((item.preamble.id for item in proto.direct_meters if item.preamble.id in direct), 0),
+        any(key.kind in ("ternary", "range", "optional") for key in keys),
     )

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pymodel.switch.p4runtime.codec import Refused, invalid
+from pymodel.switch.p4runtime.codec import Refused, fill_match, invalid
 from pymodel.switch.p4runtime.dataplane import Dataplane
 from pymodel.switch.p4runtime.externs import (
+    Add,
     CounterArrays,
     MeterArrays,
     Replication,
     counted,
-    counter_data,
-    meter_config,
+    fill_count,
+    fill_rates,
     meter_rates,
 )
 from pymodel.switch.p4runtime.info import ProgramInfo, Table
@@ -64,24 +65,21 @@ class Pipeline:
         else:
             raise _unsupported(which)
 
-    def read(self, entity: Any) -> Iterator[Any]:
-        """Yield the p4.v1.Entity messages that a request's entity asks for; Refused when it asks for the impossible."""
+    def read(self, entity: Any, add: Add) -> None:
+        """Add what a request's entity asks for; Refused when it asks for the impossible."""
         which = entity.WhichOneof("entity")
         if which == "table_entry":
-            yield from (p4runtime_pb2.Entity(table_entry=found) for found in self._tables.read(entity.table_entry))
+            self._tables.read(entity.table_entry, add)
         elif which == "counter_entry":
-            yield from (p4runtime_pb2.Entity(counter_entry=cell) for cell in self._counters.read(entity.counter_entry))
+            self._counters.read(entity.counter_entry, add)
         elif which == "direct_counter_entry":
-            for counter in self._direct_counters(entity.direct_counter_entry):
-                yield p4runtime_pb2.Entity(direct_counter_entry=counter)
+            self._read_direct_counters(entity.direct_counter_entry, add)
         elif which == "meter_entry":
-            yield from (p4runtime_pb2.Entity(meter_entry=cell) for cell in self._meters.read(entity.meter_entry))
+            self._meters.read(entity.meter_entry, add)
         elif which == "direct_meter_entry":
-            for meter in self._direct_meters(entity.direct_meter_entry):
-                yield p4runtime_pb2.Entity(direct_meter_entry=meter)
+            self._read_direct_meters(entity.direct_meter_entry, add)
         elif which == "packet_replication_engine_entry":
-            for entry in self._replication.read(entity.packet_replication_engine_entry):
-                yield p4runtime_pb2.Entity(packet_replication_engine_entry=entry)
+            self._replication.read(entity.packet_replication_engine_entry, add)
         else:
             raise _unsupported(which)
 
@@ -107,18 +105,18 @@ class Pipeline:
         self._dataplane.set_direct_meter(table.name, installed.handle, rates)
         installed.rates = rates
 
-    def _direct_counters(self, request: Any) -> Iterator[Any]:
+    def _read_direct_counters(self, request: Any, add: Add) -> None:
         for table, installed in self._direct(request, "direct_counter"):
-            message = p4runtime_pb2.DirectCounterEntry(table_entry=self._tables.name_message(table, installed))
-            message.data.CopyFrom(counter_data(self._dataplane.read_direct_counter(table.name, installed.handle)))
-            yield message
+            message = add().direct_counter_entry
+            fill_match(self.info, installed.entry, message.table_entry)
+            fill_count(self._dataplane.read_direct_counter(table.name, installed.handle), message.data)
 
-    def _direct_meters(self, request: Any) -> Iterator[Any]:
-        for table, installed in self._direct(request, "direct_meter"):
-            message = p4runtime_pb2.DirectMeterEntry(table_entry=self._tables.name_message(table, installed))
+    def _read_direct_meters(self, request: Any, add: Add) -> None:
+        for _, installed in self._direct(request, "direct_meter"):
+            message = add().direct_meter_entry
+            fill_match(self.info, installed.entry, message.table_entry)
             if installed.rates:
-                message.config.CopyFrom(meter_config(installed.rates))
-            yield message
+                fill_rates(installed.rates, message.config)
 
     def _direct(self, request: Any, resource: str) -> Iterator[tuple[Table, Installed]]:
         """Yield the entries whose direct resource is asked for: one, those of a table, or all (table id 0)."""

@@ -32,6 +32,9 @@ API_VERSION = "1.4.1"
 _WORKERS = 20
 """Threads, made when needed: one for each open stream (at most 16) and some for the calls between."""
 
+_GRACE_S = 1.0
+"""How long a call may take to end when the server stops; streams are ended at once."""
+
 _READ_CHUNK = 500
 """Entities in one ReadResponse, far below the 4 MB that a gRPC client takes by default."""
 
@@ -67,7 +70,8 @@ class P4RuntimeServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._service.end()
-        self._server.stop(None).wait()
+        # Without a grace period the library cancels calls that have just ended, and clients write of it on the console.
+        self._server.stop(_GRACE_S).wait()
         self._service.join()
         assert self._workers is not None
         self._workers.shutdown(wait=True)
@@ -139,13 +143,14 @@ class _Service(p4runtime_pb2_grpc.P4RuntimeServicer):  # type: ignore[misc]
     def Read(self, request: Any, context: Any) -> Iterator[Any]:  # noqa: N802
         try:
             self._check_device(request.device_id)
+            answer = _Answer()
             with self._lock:
                 pipeline = self._running()
-                found = [entity for wanted in request.entities for entity in pipeline.read(wanted)]
+                for wanted in request.entities:
+                    pipeline.read(wanted, answer.add)
         except Refused as refusal:
             _abort(context, refusal)
-        for first in range(0, max(1, len(found)), _READ_CHUNK):
-            yield p4runtime_pb2.ReadResponse(entities=found[first : first + _READ_CHUNK])
+        yield from answer.responses
 
     def SetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
         try:
@@ -283,8 +288,24 @@ class _Service(p4runtime_pb2_grpc.P4RuntimeServicer):  # type: ignore[misc]
             p4runtime_pb2.Entity(packet_replication_engine_entry=replication(multicast_group_entry={})),
             p4runtime_pb2.Entity(packet_replication_engine_entry=replication(clone_session_entry={})),
         ]
-        found = [entity for want in wanted for entity in self._pipeline.read(want)]
+        answer = _Answer()
+        for want in wanted:
+            self._pipeline.read(want, answer.add)
+        found = [entity for response in answer.responses for entity in response.entities]
         return [entity for entity in found if not entity.table_entry.is_const]
+
+
+class _Answer:
+    """The answer to a read: as many ReadResponse messages as its entities take, at least one."""
+
+    def __init__(self) -> None:
+        self.responses = [p4runtime_pb2.ReadResponse()]
+
+    def add(self) -> Any:
+        """Return one more entity, empty."""
+        if len(self.responses[-1].entities) == _READ_CHUNK:
+            self.responses.append(p4runtime_pb2.ReadResponse())
+        return self.responses[-1].entities.add()
 
 
 def _refusal(pipeline: Pipeline, update: Any) -> Refused | None:

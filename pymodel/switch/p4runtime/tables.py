@@ -11,16 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pymodel.switch.p4runtime.codec import (
-    Refused,
-    decode_action,
-    decode_match,
-    encode_default,
-    encode_entry,
-    invalid,
-)
+from pymodel.switch.p4runtime.codec import Refused, decode_action, decode_match, fill_entry, invalid
 from pymodel.switch.p4runtime.dataplane import Dataplane, MeterRates
-from pymodel.switch.p4runtime.externs import counted, counter_data, meter_config, meter_rates
+from pymodel.switch.p4runtime.externs import Add, counted, fill_count, fill_rates, meter_rates
 from pymodel.switch.p4runtime.info import ProgramInfo, Table
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2
 from pymodel.switch.target import TableEntry
@@ -76,14 +69,14 @@ class Tables:
         else:
             raise invalid("the update has no type")
 
-    def read(self, request: Any) -> Iterator[Any]:
-        """Yield the entries that `request` asks for as p4.v1.TableEntry: one, a table's, or all (table id 0)."""
+    def read(self, request: Any, add: Add) -> None:
+        """Add the entries that `request` asks for: one, a table's, or all (table id 0)."""
         tables = [self._table(request.table_id)] if request.table_id else list(self._info.tables)
         for table in tables:
             if request.HasField("time_since_last_hit") and not table.idle_timeout:
                 raise invalid(f"table {table.name}: it does not support idle timeouts")
             for installed in self._selected(table, request):
-                yield self._message(table, installed, request)
+                self._fill(table, installed, request, add().table_entry)
 
     def find(self, message: Any) -> tuple[Table, Installed]:
         """Return the entry (or default entry) that a message names by table and match; Refused when there is none."""
@@ -100,12 +93,6 @@ class Tables:
     def entries(self, table: Table) -> Iterator[Installed]:
         """Return the entries of `table` without its default, in the order of their installation."""
         return iter(self._entries[table.id].values())
-
-    def name_message(self, table: Table, installed: Installed) -> Any:
-        """Return a p4.v1.TableEntry that names an entry: table, match and priority alone."""
-        message = encode_entry(self._info, installed.entry)
-        message.ClearField("action")
-        return message
 
     def _table(self, number: int) -> Table:
         table = self._info.tables.by_id.get(number)
@@ -214,21 +201,18 @@ class Tables:
             return [installed] if installed else []
         return [one for one in held.values() if request.priority in (0, one.entry.priority)]
 
-    def _message(self, table: Table, installed: Installed, request: Any) -> Any:
-        default = installed.entry.default
-        message = encode_default(self._info, installed.entry) if default else encode_entry(self._info, installed.entry)
+    def _fill(self, table: Table, installed: Installed, request: Any, message: Any) -> None:
+        fill_entry(self._info, installed.entry, message)
         message.controller_metadata = installed.controller_metadata
         message.metadata = installed.metadata
         message.idle_timeout_ns = installed.idle_timeout_ns
-        message.is_const = table.is_const and not default
+        message.is_const = table.is_const and not installed.entry.default
         if request.HasField("counter_data") and table.direct_counter:
-            count = self._dataplane.read_direct_counter(table.name, installed.handle)
-            message.counter_data.CopyFrom(counter_data(count))
+            fill_count(self._dataplane.read_direct_counter(table.name, installed.handle), message.counter_data)
         if request.HasField("meter_config") and installed.rates:
-            message.meter_config.CopyFrom(meter_config(installed.rates))
+            fill_rates(installed.rates, message.meter_config)
         if request.HasField("time_since_last_hit"):
             message.time_since_last_hit.elapsed_ns = 0
-        return message
 
 
 def _identity(table: Table, entry: TableEntry) -> _Identity:
