@@ -46,6 +46,9 @@ def test_every_packet_type_in_every_shape(name: str, opcode: Opcode, data: bytes
     assert frame.is_write is (opcode in DATA_OPCODES)
     assert frame.payload == (bytes(range(1, 10)) if frame.is_write else b"")
     assert frame.icrc == int.from_bytes(data[-4:], "little")
+    assert frame.udp_length == frame.udp.length
+    width = 16 if isinstance(frame.ip, Ipv6) else 4
+    assert frame.addresses == frame.ip.src.to_bytes(width, "big") + frame.ip.dst.to_bytes(width, "big")
     outer = frame.outer
     assert (outer is not None, frame.segments) == (srv6, tuple(shape.arguments.get("segments", ())))
     if outer is not None:
