@@ -11,9 +11,14 @@ import os
 from collections import Counter
 
 import pytest
+from hypothesis import settings
 
 from pymodel.base.toolpath import TOOLS, find, version
 from pymodel.bench.nightly import stale
+
+# Workers share their cores with simulators: how long an example takes says nothing about the code.
+settings.register_profile("shared machine", deadline=None)
+settings.load_profile("shared machine")
 
 NEEDS = {
     "bmv2": ("simple_switch_grpc",),
