@@ -1,7 +1,7 @@
 """A pcapng file of frames from many links, one interface a link, with time stamps in nanoseconds of virtual time.
 
-scapy's writer takes the time as a float and keeps microseconds, hence the three block types here (IETF
-draft-ietf-opsawg-pcapng sections 4.1 to 4.3).
+scapy's writer knows neither interface names nor a resolution below a microsecond, and the library that knows both has
+had no release since 2022, hence the three block types here (IETF draft-ietf-opsawg-pcapng sections 4.1 to 4.3).
 """
 
 from __future__ import annotations
