@@ -23,7 +23,7 @@ from pymodel.switch.program import mrc_switch
 from pymodel.switch.target import CompiledProgram, Count, SwitchTarget
 from pymodel.wire.capture import CaptureWriter
 
-__all__ = ["run_scenario"]
+__all__ = ["run_scenario", "topology_of"]
 
 Watch = Callable[[int, int], None]
 """Called now and then with bytes landed and bytes in all."""
@@ -40,7 +40,7 @@ def run_scenario(
     InputError when the scenario, the compiled program or the tools do not allow the run.
     """
     began = time.monotonic()
-    topology = _topology(scenario)
+    topology = topology_of(scenario)
     workload = Workload(scenario, topology)
     program = mrc_switch()
     with contextlib.ExitStack() as resources:
@@ -72,7 +72,8 @@ def run_scenario(
     )
 
 
-def _topology(scenario: Scenario) -> Topology:
+def topology_of(scenario: Scenario) -> Topology:
+    """The fabric of `scenario`; InputError when addresses or switch ports do not allow it."""
     model = scenario.topology
     topology = Topology(
         planes=model.planes,
