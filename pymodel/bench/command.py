@@ -16,6 +16,7 @@ from pymodel.bench.registry import Benchmark, select
 
 __all__ = ["bench"]
 
+_CAPTION = "Rates and ms: by processor time of one core. main_job: by the clock."
 _FLOOR_FORMS = {"least_ratio": ">= {:g}x", "least": ">= {:g}", "most": "<= {:g}"}
 
 
@@ -68,7 +69,7 @@ def _stepper(progress: Progress, task: TaskID) -> Step:
 
 
 def _table(figures: Sequence[Figure], floors: dict[str, Bounds]) -> Table:
-    table = Table(title="benchmarks", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title="benchmarks", title_justify="left", box=SIMPLE_HEAD, caption=_CAPTION, caption_justify="left")
     table.add_column("name", no_wrap=True)
     for column in ("value", "ratio", "floor"):
         table.add_column(column, justify="right", no_wrap=True)
