@@ -26,6 +26,7 @@ control NextSegment(inout headers_t hdr, inout metadata_t meta) {
             bad_srh();
         }
         hdr.srh.segments_left = hdr.srh.segments_left - 1;
+        // What was checked above, said again in terms that p4c follows: the segment is there.
         if (hdr.srh.segments_left == 0 && hdr.segments[0].isValid()) {
             hdr.ipv6.dst = hdr.segments[0].address;
         } else if (hdr.srh.segments_left == 1 && hdr.segments[1].isValid()) {
@@ -127,7 +128,6 @@ control LocalSid(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
-        meta.next_step = NextStep.ROUTE;
         if (my_sid.apply().hit) {
             bit<128> argument = hdr.ipv6.dst & sid.argument_mask;
             if (argument == 0 && hdr.srh.isValid() && hdr.srh.segments_left != 0) {

@@ -120,6 +120,9 @@ def lengths() -> list[Row]:
     port, out = FINE_OUT[0]
     long_inside = bytearray(Routed("fc00:0:101::").at(1))
     long_inside[14 + 40 + 5] += 1
+    srh = {"segments": ["fc00:0:205::"], "tlv": bytes(8)}
+    long_behind_srh = bytearray(Routed("fc00:0:101::", **srh).at(1))
+    long_behind_srh[14 + 40 + 32 + 5] += 1
     other_inside = bytearray(Routed("fc00:0:101::").at(1))
     other_inside[14 + 40] = 0x45
     return [
@@ -128,6 +131,7 @@ def lengths() -> list[Row]:
         Row(
             "P15 the packet inside is longer than the one around it", NODE, 1, bytes(long_inside), drop="drop_truncated"
         ),
+        Row("P15 the same behind an SRH", NODE, 1, bytes(long_behind_srh), drop="drop_truncated"),
         Row("USD, version 4 under next header 41", NODE, 1, bytes(other_inside), drop="drop_upper_layer"),
     ]
 

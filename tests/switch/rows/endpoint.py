@@ -72,6 +72,7 @@ ROWS = [
     _bad("SRH, last entry behind the header's end", segments=SEGMENTS[:2], left=1, last_entry=2),
     _bad("SRH, last entry 255", segments=SEGMENTS[:2], left=1, last_entry=255),
     _bad("SRH, more segments left than the list allows", segments=SEGMENTS[:2], left=3),
+    _bad("SRH, more segments left than last entry allows", segments=SEGMENTS[:3], left=2, last_entry=0),
     _bad("SRH, 255 segments left", segments=SEGMENTS[:2], left=255),
     _bad("SRH, last entry in a TLV of half a segment", segments=SEGMENTS[:1], left=1, last_entry=1, tlv=bytes(8)),
     _bad("routing type 0, segments left", segments=SEGMENTS[:1], left=1, kind=0),

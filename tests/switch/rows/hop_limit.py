@@ -83,6 +83,13 @@ def twice() -> list[Row]:
         ("own uSID twice, then uA", "fc00:0:101:101:e001:205::"),
     ]:
         rows.append(Row(name, NODE, 1, Routed(destination).at(1), drop="drop_sid_loop"))
+    for inner_hops in (1, 64):
+        sent = Routed("fc00:0:101:101::", inner_hops=inner_hops)
+        name = f"P08 own uSID twice, USD by the second, inner hop limit {inner_hops}"
+        if inner_hops == 1:
+            rows.append(Row(name, NODE, 1, sent.at(1), drop="drop_hop_limit"))
+        else:
+            rows.append(Row(name, NODE, 1, sent.at(1), (sent.with_(inner_hops=63).inside_out(1),)))
     after = Routed("fc00:0:205::", hops=62)
     rows.append(Row("uN, then uA", NODE, 1, Routed("fc00:0:101:e001:205::").at(1), (after.out(3),)))
     sent = Routed("fc00:0:101:e001::", hops=2)
