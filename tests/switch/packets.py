@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from socket import IPPROTO_IPV6, IPPROTO_ROUTING, IPPROTO_UDP
 
 from scapy.layers.inet import UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrSegmentRouting
@@ -82,10 +83,10 @@ class Routed:
             )
             units = self.length if self.length is not None else 2 * len(self.segments) + len(self.tlv) // 8
             srh.len = units
-            srh.nh = 41 if self.inner else 17
+            srh.nh = IPPROTO_IPV6 if self.inner else IPPROTO_UDP
             # scapy takes TLVs apart by its own rules; as bytes behind the segments they stay what they are.
             whole = whole / Raw(bytes(srh) + self.tlv + bytes(self.inner_packet()))
-            whole.nh = 43
+            whole.nh = IPPROTO_ROUTING
             return whole
         return whole / self.inner_packet()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from socket import IPPROTO_IPV6, IPPROTO_ROUTING
 
 from pymodel.paths.tables import FIRST_SID, NEIGHBOUR, ROUTE, RX_PORT, TX_PORT, TableEntry
 
@@ -46,7 +47,7 @@ class Packet:
     def inner(self) -> bytes | None:
         """The IPv6 header of a packet inside, of any version, if the headers announce one."""
         final = self.routing[0] if self.routing else self.ipv6[6]
-        return self.rest[:IPV6] if final == 41 and not self.opaque else None
+        return self.rest[:IPV6] if final == IPPROTO_IPV6 and not self.opaque else None
 
     def spend_hop(self) -> None:
         if self.ipv6[7] < 2:
@@ -97,7 +98,7 @@ class ReferenceSwitch:
         if len(ipv6) < IPV6 or ipv6[0] >> 4 != 6:
             raise Dropped("drop_parser_error")
         routing = bytearray()
-        if ipv6[6] == 43:
+        if ipv6[6] == IPPROTO_ROUTING:
             units = rest[1] if len(rest) >= SRH else 255
             if units > 2 * MOST_SEGMENTS + 1 or len(rest) < SRH + 8 * units:
                 raise Dropped("drop_parser_error")

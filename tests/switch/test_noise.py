@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from socket import IPPROTO_IPV6, IPPROTO_ROUTING, IPPROTO_UDP
 
 import pytest
 
@@ -24,7 +25,10 @@ def noise(rng: random.Random) -> tuple[int, bytes]:
     heads = (
         b"",
         rng.randbytes(12) + b"\x86\xdd",
-        rng.randbytes(12) + b"\x86\xdd\x60" + rng.randbytes(5) + bytes([rng.choice((17, 41, 43))]),
+        rng.randbytes(12)
+        + b"\x86\xdd\x60"
+        + rng.randbytes(5)
+        + bytes([rng.choice((IPPROTO_UDP, IPPROTO_IPV6, IPPROTO_ROUTING))]),
         rng.randbytes(12) + b"\x86\xdd\x60" + rng.randbytes(3) + b"\0\0\x2b" + rng.randbytes(33) + b"\x29\x02\x04",
     )
     return rng.randrange(PORTS), rng.choice(heads) + rng.randbytes(rng.randint(1, 160))

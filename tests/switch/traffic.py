@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from socket import IPPROTO_IPV6, IPPROTO_NONE, IPPROTO_ROUTING, IPPROTO_UDP
 
 from pymodel.paths.tables import TableEntry, neighbour_entry, port_entries, route_entry, sid_entries
 from tests.switch.row import neighbour_mac, own_mac
@@ -79,13 +80,13 @@ def _address(rng: random.Random) -> int:
 
 def _packet(rng: random.Random) -> bytes:
     payload = rng.randbytes(rng.choice((0, 1, 8, 40)))
-    next_header = rng.choice((17, 17, 41, 43, 59))
+    next_header = rng.choice((IPPROTO_UDP, IPPROTO_UDP, IPPROTO_IPV6, IPPROTO_ROUTING, IPPROTO_NONE))
     if rng.random() < 0.6:
-        payload = _ipv6(rng, rng.choice((17, 17, 41, 43)), payload)
-        next_header = 41
+        payload = _ipv6(rng, rng.choice((IPPROTO_UDP, IPPROTO_UDP, IPPROTO_IPV6, IPPROTO_ROUTING)), payload)
+        next_header = IPPROTO_IPV6
     if rng.random() < 0.4:
         payload = _routing(rng, next_header) + payload
-        next_header = 43
+        next_header = IPPROTO_ROUTING
     return _ipv6(rng, next_header, payload)
 
 
