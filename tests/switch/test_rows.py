@@ -1,4 +1,7 @@
-"""Every row of `rows/` on every target: exact bytes, nothing else out, the drop's cause counted and no other."""
+"""Every row of `rows/` on every target: exact bytes, nothing else out, the drop's cause counted and no other.
+
+P29: no row passes on silence. Each proves that nothing more comes, and each drop must be told by its own counter.
+"""
 
 from __future__ import annotations
 
