@@ -15,7 +15,7 @@ parser Reader(packet_in packet, out headers_t hdr, inout metadata_t meta, inout 
         transition select(hdr.base.op) { 9: accept; default: options; }
     }
     state options {
-        packet.extract(hdr.options, (bit<32>)hdr.base.units * 4);
+        packet.extract(hdr.options, (bit<32>)hdr.base.units * 32);
         transition accept;
     }
 }
