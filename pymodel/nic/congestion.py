@@ -7,25 +7,11 @@ packet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from pymodel.base.errors import InputError
 
-__all__ = ["CongestionControl", "Feedback", "FixedWindow", "NoCongestionControl"]
-
-
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """What one SACK or NACK says about the path: all that a controller gets to see."""
-
-    now_ps: int
-    round_trip_ps: int | None
-    """From the reflected timestamp; None when the triggering packet carried none."""
-    marked: bool
-    """The triggering packet had ECN CE."""
-    received_bytes: int
-    """Newly received at the peer, from the difference of rcvd_bytes; 0 for a NACK."""
+__all__ = ["CongestionControl", "FixedWindow", "NoCongestionControl"]
 
 
 class CongestionControl(Protocol):
@@ -41,15 +27,19 @@ class CongestionControl(Protocol):
         """Most that `cwnd` will ever be, in bytes."""
         ...
 
-    def on_sack(self, feedback: Feedback) -> None:
-        """A SACK arrived."""
+    def on_sack(self, now_ps: int, *, round_trip_ps: int | None, marked: bool, received_bytes: int) -> None:
+        """A SACK arrived.
+
+        `round_trip_ps` comes from the reflected timestamp, None without one; `marked`: the triggering packet had ECN
+        CE; `received_bytes`: newly received at the peer, from the difference of rcvd_bytes.
+        """
         ...
 
-    def on_nack(self, feedback: Feedback, nacked_bytes: int) -> None:
-        """A NACK for `nacked_bytes` arrived."""
+    def on_nack(self, now_ps: int, *, round_trip_ps: int | None, nacked_bytes: int) -> None:
+        """A NACK arrived; `nacked_bytes` is 0 when it told nothing new."""
         ...
 
-    def on_loss(self, now_ps: int, lost_bytes: int) -> None:
+    def on_loss(self, now_ps: int, *, lost_bytes: int) -> None:
         """`lost_bytes` were inferred lost, by gap or by timeout."""
         ...
 
@@ -64,13 +54,13 @@ class FixedWindow:
         self.cwnd = window
         self.max_cwnd = window
 
-    def on_sack(self, feedback: Feedback) -> None:
+    def on_sack(self, now_ps: int, *, round_trip_ps: int | None, marked: bool, received_bytes: int) -> None:
         """Feedback changes nothing."""
 
-    def on_nack(self, feedback: Feedback, nacked_bytes: int) -> None:
+    def on_nack(self, now_ps: int, *, round_trip_ps: int | None, nacked_bytes: int) -> None:
         """Feedback changes nothing."""
 
-    def on_loss(self, now_ps: int, lost_bytes: int) -> None:
+    def on_loss(self, now_ps: int, *, lost_bytes: int) -> None:
         """Feedback changes nothing."""
 
 

@@ -31,7 +31,6 @@ from pymodel.nic.events import (
 )
 from pymodel.nic.memory import RegionTable
 from pymodel.nic.queue_pair import QueuePair
-from pymodel.wire.headers import Ipv6
 from pymodel.wire.parser import ParseError, parse
 from pymodel.wire.spec import Opcode
 
@@ -103,8 +102,7 @@ class Device:
         if qp is None:
             self.dropped["unknown QP"] += 1
             return []
-        ip = frame.ip
-        if not isinstance(ip, Ipv6) or ip.src != qp.config.peer_address or ip.dst != self.config.address:
+        if frame.addresses != qp.addresses:
             self.dropped["wrong address"] += 1
             return []
         return qp.handle(frame, now_ps)

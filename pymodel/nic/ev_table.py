@@ -30,6 +30,9 @@ class EvState(Enum):
     """Taken out by the administrator."""
 
 
+_GOOD = EvState.GOOD
+
+
 class EvSlot:
     """One EV with its state and what happened to it."""
 
@@ -106,12 +109,12 @@ class EvTable:
                 self._turn = 0
             slot = self._active[self._rotation[self._turn]]
             self._turn += 1
-            if slot.state is EvState.GOOD:
+            if slot.state is _GOOD:
                 if slot is not avoid and slot.port not in self._down:
                     slot.sent += 1
                     return slot
             elif slot.state is EvState.SKIP:
-                slot.state = EvState.GOOD
+                slot.state = _GOOD
         if avoid is not None and avoid.state is EvState.GOOD and avoid.port not in self._down:
             avoid.sent += 1
             return avoid

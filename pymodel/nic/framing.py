@@ -61,9 +61,10 @@ class Framer:
 
     def nominal_size(self, message: Message, number: int) -> int:
         """Bytes for which packet `number` of `message` counts: UDP payload + 40 (mrc-facts.md 2.6)."""
-        last = number == message.packets - 1
-        length = message.length - number * self._qp.mtu if last else self._qp.mtu
-        immediate = Immdt.SIZE if last and message.immediate is not None else 0
+        if number < message.packets - 1:
+            return self.full_size
+        length = message.length - number * self._qp.mtu
+        immediate = 0 if message.immediate is None else Immdt.SIZE
         return self._overhead + immediate + length + -length % PAD_ALIGNMENT
 
     def write(self, slot: EvSlot, psn: int, message: Message, number: int, ack: bool, rtx: bool, now_ps: int) -> bytes:

@@ -27,6 +27,9 @@ class Access(Enum):
     OUT_OF_BOUNDS = "the range leaves the region"
 
 
+_GRANTED = Access.GRANTED
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryRegion:
     """`length` bytes from virtual `address`, writable by whoever names `r_key`."""
@@ -78,6 +81,5 @@ class RegionTable:
         region = self._find(r_key)
         if region is None:
             return Access.BAD_KEY
-        if address < region.address or address + length > region.address + region.length:
-            return Access.OUT_OF_BOUNDS
-        return Access.GRANTED
+        offset = address - region.address
+        return _GRANTED if 0 <= offset <= region.length - length else Access.OUT_OF_BOUNDS

@@ -7,6 +7,8 @@ from pymodel.wire.spec import Opcode
 
 __all__ = ["Message"]
 
+_FIRST, _MIDDLE = Opcode.WRITE_FIRST, Opcode.WRITE_MIDDLE
+
 
 class Message:
     """A write from its posting until its completion.
@@ -17,7 +19,6 @@ class Message:
 
     __slots__ = (
         "acknowledged",
-        "first_index",
         "immediate",
         "length",
         "msn",
@@ -38,8 +39,6 @@ class Message:
         self.msn = msn
         self.rqmsn = rqmsn
         self.immediate = work.immediate
-        self.first_index = 0
-        """Index of its first packet, known once that is sent."""
         self.sent = 0
         """Packets sent for the first time."""
         self.acknowledged = 0
@@ -50,12 +49,11 @@ class Message:
 
     def opcode(self, number: int) -> Opcode:
         """Opcode of packet `number`, counted from 0."""
-        last = number == self.packets - 1
-        if last and self.immediate is not None:
+        if number < self.packets - 1:
+            return _MIDDLE if number else _FIRST
+        if self.immediate is not None:
             return Opcode.WRITE_LAST_IMMEDIATE if number else Opcode.WRITE_ONLY_IMMEDIATE
-        if last:
-            return Opcode.WRITE_LAST if number else Opcode.WRITE_ONLY
-        return Opcode.WRITE_MIDDLE if number else Opcode.WRITE_FIRST
+        return Opcode.WRITE_LAST if number else Opcode.WRITE_ONLY
 
     @property
     def done(self) -> bool:

@@ -18,6 +18,7 @@ from pymodel.wire.spec import DATA_OPCODES, Opcode
 __all__ = ["QueuePair"]
 
 _FOR_RESPONDER = DATA_OPCODES | {Opcode.PROBE_REQUEST}
+_SENDS, _TAKES = RequesterState.READY, ResponderState.READY
 _LENGTH_MAX = (1 << 32) - 1
 
 
@@ -28,6 +29,8 @@ class QueuePair:
         self, config: QpConfig, device: DeviceConfig, regions: RegionTable, congestion: CongestionControl
     ) -> None:
         self.config = config
+        self.addresses = b"".join(address.to_bytes(16, "big") for address in (config.peer_address, device.address))
+        """Source and destination of the inner IPv6 header of every frame for this QP."""
         framer = Framer(device, config)
         evs = EvTable(config.evs, config.seed, config.backup_evs, config.min_active_evs)
         control_evs = EvTable(config.control_evs or config.evs, config.seed)
@@ -57,9 +60,9 @@ class QueuePair:
                 out = (responder if key == responder.quiet_timer.key else requester).handle(event, now_ps)
             case PortChange():
                 out = requester.handle(event, now_ps) + responder.handle(event, now_ps)
-        if requester.state is RequesterState.ERROR:
+        if requester.state is not _SENDS:
             responder.abort(out)
-        elif responder.state is not ResponderState.READY:
+        elif responder.state is not _TAKES:
             requester.abort(out)
         return out
 

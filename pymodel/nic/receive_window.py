@@ -50,7 +50,10 @@ class Arrival(NamedTuple):
 
 
 class ReceiveWindow:
-    """Tracks one QP's inbound PSNs."""
+    """Tracks one QP's inbound PSNs.
+
+    Inside, PSNs are counted by integers that never wrap; one from outside becomes such by its distance from cack.
+    """
 
     __slots__ = ("_cack", "_held", "window")
 
@@ -69,13 +72,13 @@ class ReceiveWindow:
         if not 0 <= first_psn <= PSN.mask:
             raise InputError("first PSN", str(first_psn), "a 24-bit number")
         self.window = window
-        self._cack = PSN.add(first_psn, -1)
-        self._held: set[int] = set()
+        self._cack = first_psn - 1
+        self._held: set[int] = set()  # numbers beyond cack
 
     @property
     def cack_psn(self) -> int:
         """Cumulative PSN, 24 bits: everything at or below it has been received."""
-        return self._cack
+        return self._cack & PSN.mask
 
     @property
     def ooo_count(self) -> int:
@@ -89,19 +92,18 @@ class ReceiveWindow:
             return ArrivalClass.BELOW
         if ahead > self.window:
             return ArrivalClass.ABOVE
-        return ArrivalClass.DUPLICATE if psn in self._held else ArrivalClass.NEW
+        return ArrivalClass.DUPLICATE if self._cack + ahead in self._held else ArrivalClass.NEW
 
     def mark(self, psn: int) -> None:
         """Record `psn`, which `classify` called new, and move cack past every run that it closes."""
-        if psn != PSN.add(self._cack, 1):
-            self._held.add(psn)
+        ahead = PSN.diff(psn, self._cack)
+        if ahead > 1:
+            self._held.add(self._cack + ahead)
             return
-        while True:
-            self._cack = psn
-            psn = PSN.add(psn, 1)
-            if psn not in self._held:
-                return
-            self._held.remove(psn)
+        self._cack += 1
+        while self._cack + 1 in self._held:
+            self._cack += 1
+            self._held.remove(self._cack)
 
     def receive(self, psn: int) -> Arrival:
         """`psn` arrived: classify it, mark it if it is new, and say all that can be seen of the window afterwards."""
@@ -109,7 +111,7 @@ class ReceiveWindow:
         if kind is ArrivalClass.NEW:
             self.mark(psn)
         base = self.sack_base(psn)
-        return Arrival(kind, self._cack, len(self._held), PSN.forward(base, self._cack), self.bitmap(base))
+        return Arrival(kind, self.cack_psn, len(self._held), PSN.forward(base, self._cack), self.bitmap(base))
 
     def sack_base(self, psn: int) -> int:
         """Bitmap base, 24 bits, of a SACK that `psn` triggers.
@@ -126,8 +128,5 @@ class ReceiveWindow:
         held = self._held
         if not held:
             return 0
-        bits = 0
-        for i in range(SACK_BITMAP_BITS):
-            if PSN.add(base, i) in held:
-                bits |= 1 << i
-        return bits
+        first = self._cack + PSN.forward(base, self._cack)
+        return sum(1 << i for i in range(SACK_BITMAP_BITS) if first + i in held)

@@ -12,7 +12,7 @@ from collections import deque
 from enum import Enum
 
 from pymodel.nic.config import ACK_TIMEOUT_UNIT_PS, QpConfig
-from pymodel.nic.congestion import CongestionControl, Feedback
+from pymodel.nic.congestion import CongestionControl
 from pymodel.nic.ev_table import EvSlot, EvTable
 from pymodel.nic.events import Action, Complete, FrameOut, Notify, PortChange, PostWrite, TimerFired
 from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer, timestamp
@@ -55,6 +55,9 @@ class RequesterState(Enum):
     ERROR = "flushes work; only a new QP helps"
 
 
+_READY = RequesterState.READY
+
+
 class Requester:
     """Sends one QP's writes and follows what becomes of them."""
 
@@ -92,7 +95,7 @@ class Requester:
     def handle(self, event: PostWrite | Frame | TimerFired | PortChange, now_ps: int) -> list[Action]:
         """Take one event, a frame already parsed and known to be this QP's, and return what follows."""
         out: list[Action] = []
-        if self.state is RequesterState.ERROR:
+        if self.state is not _READY:
             if isinstance(event, PostWrite):
                 out.append(Complete(event.qpn, event.wr_id, "flushed", 0))
             return out
@@ -105,7 +108,7 @@ class Requester:
                 self._on_timer(event, now_ps, out)
             case PortChange(port, up):
                 self.evs.set_port(port, up)
-        if self.state is RequesterState.READY:
+        if self.state is _READY:
             self._send(now_ps, out)
             self._watch(now_ps, out)
         return out
@@ -141,54 +144,58 @@ class Requester:
     def _send(self, now_ps: int, out: list[Action]) -> None:
         """Send what the windows allow: lost packets first, then new ones (mrc-facts.md 2.4, 2.6)."""
         window = self.window
-        cwnd = self.congestion.cwnd
+        cwnd, limit = self.congestion.cwnd, window.limit
         if self.pause_timer.deadline_ps is not None:
             return
         while window.inflight < cwnd:
-            packet = window.next_lost() or self._next_new()
+            packet = window.next_lost() or self._next_new(limit)
             if packet is None:
                 return
             slot = self.evs.next(avoid=packet.ev)
             if slot is None:
                 return
-            self._transmit(packet, slot, cwnd, now_ps, out)
+            message = packet.message
+            again = packet.sent > 0
+            window.send(packet)
+            packet.ev = slot
+            if again:
+                message.retransmissions += 1
+                if packet.index == window.unack_index:
+                    self._restart_timer = True
+            else:
+                self._count_new(message)
+            ask = self._asks_for_answer(cwnd, limit)
+            frame = self._framer.write(slot, packet.psn, message, packet.number, ask, again, now_ps)
+            out.append(FrameOut(slot.port, frame))
 
-    def _next_new(self) -> Packet | None:
+    def _next_new(self, limit: int) -> Packet | None:
         """The next packet of the backlog, not yet part of the window, or None when none may be sent."""
         window = self.window
-        if not self._backlog or window.next_index >= window.limit:
+        index = window.next_index
+        if not self._backlog or index >= limit:
             return None
         message = self._backlog[0]
-        if message.sent == 0:
-            if message.immediate is not None and self._immediates >= self.config.wimm:
-                return None
-            message.first_index = window.next_index
-        size = self._framer.nominal_size(message, message.sent)
-        return Packet(window.next_index, window.psn(window.next_index), message, message.sent, size)
+        if message.sent == 0 and message.immediate is not None and self._immediates >= self.config.wimm:
+            return None
+        return Packet(index, window.psn(index), message, message.sent, self._framer.nominal_size(message, message.sent))
 
-    def _transmit(self, packet: Packet, slot: EvSlot, cwnd: int, now_ps: int, out: list[Action]) -> None:
-        window, message = self.window, packet.message
-        again = packet.sent > 0
-        window.send(packet)
-        if again:
-            message.retransmissions += 1
-            if packet.index == window.unack_index:
-                self._restart_timer = True
-        else:
-            message.sent += 1
-            if message.immediate is not None and message.sent == 1:
-                self._immediates += 1
-            if message.sent == message.packets:
-                self._backlog.popleft()
-        packet.ev = slot
-        # Ask for a SACK where the responder would not send one by itself: at the end of all work, and when a window
-        # below the responder's threshold is full (mrc-facts.md 3).
-        more = window.inflight < cwnd and (
-            window.next_lost() is not None or (self._backlog and window.next_index < window.limit)
-        )
-        ask = not more and (not self._backlog or window.inflight < self.config.sack_threshold)
-        frame = self._framer.write(slot, packet.psn, message, packet.number, ask, again, now_ps)
-        out.append(FrameOut(slot.port, frame))
+    def _count_new(self, message: Message) -> None:
+        """A packet of `message` was sent for the first time."""
+        if message.sent == 0 and message.immediate is not None:
+            self._immediates += 1
+        message.sent += 1
+        if message.sent == message.packets:
+            self._backlog.popleft()
+
+    def _asks_for_answer(self, cwnd: int, limit: int) -> bool:
+        """Must the packet just sent ask for a SACK, since the responder might not send one by itself?
+
+        At the end of all work, and when a window smaller than the responder's threshold is full (mrc-facts.md 3).
+        """
+        window = self.window
+        if window.inflight < cwnd and ((self._backlog and window.next_index < limit) or window.next_lost() is not None):
+            return False
+        return not self._backlog or window.inflight < self.config.sack_threshold
 
     def _watch(self, now_ps: int, out: list[Action]) -> None:
         """Keep one ACK timer, for the oldest unacknowledged PSN, started when it became that or was sent again."""
@@ -223,17 +230,16 @@ class Requester:
         if received > 0:
             self._rcvd_bytes = cc_state.rcvd_bytes
         self.congestion.on_sack(
-            Feedback(
-                now_ps,
-                self._round_trip_ps(cc_state.tx_timestamp, now_ps),
-                seth.m == SackM.SKIP_ONCE,
-                max(0, received) * RCVD_BYTES_UNIT,
-            )
+            now_ps,
+            round_trip_ps=self._round_trip_ps(cc_state.tx_timestamp, now_ps),
+            marked=seth.m == SackM.SKIP_ONCE,
+            received_bytes=max(0, received) * RCVD_BYTES_UNIT,
         )
         for packet in newly:
-            packet.message.acknowledged += 1
-            if packet.message.done:
-                self._finish(packet.message, out)
+            message = packet.message
+            message.acknowledged += 1
+            if message.acknowledged == message.packets:
+                self._finish(message, out)
         if self.window.unack_index != oldest:
             self._expiries = 0
             self._restart_timer = True
@@ -265,7 +271,7 @@ class Requester:
             elif neth.reason in _BUSY:
                 self.pause_timer.start(now_ps + self.config.base_rtt_ps, out)
         self.congestion.on_nack(
-            Feedback(now_ps, self._round_trip_ps(neth.tx_timestamp, now_ps), marked=False, received_bytes=0), nacked
+            now_ps, round_trip_ps=self._round_trip_ps(neth.tx_timestamp, now_ps), nacked_bytes=nacked
         )
 
     def _on_acknowledge(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
@@ -303,7 +309,7 @@ class Requester:
         if packet.ev is not None:
             packet.ev.drops += 1
             self._retire(packet.ev, out)
-        self.congestion.on_loss(now_ps, packet.size)
+        self.congestion.on_loss(now_ps, lost_bytes=packet.size)
 
     def _retire(self, slot: EvSlot | None, out: list[Action]) -> None:
         if slot is not None and self.evs.assume_bad(slot):

@@ -8,7 +8,6 @@ comes, in any order: checked, then placed, then marked received, then the window
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
 
 from pymodel.nic.config import QpConfig
 from pymodel.nic.delivery import Delivery
@@ -50,8 +49,14 @@ __all__ = ["Responder", "ResponderState"]
 _RCVD_BYTES_MASK = (1 << RCVD_BYTES_BITS) - 1
 _DCID_MASK = (1 << 16) - 1
 _OFFSET_MIN = -(1 << 15)
-_FULL = (Opcode.WRITE_FIRST, Opcode.WRITE_MIDDLE)
+_FULL = frozenset({int(Opcode.WRITE_FIRST), int(Opcode.WRITE_MIDDLE)})
 """Opcodes whose packets carry a whole MTU; the others end their message (mrc-facts.md 8.2)."""
+
+# What every packet is compared with: members of an enumeration are slow to reach.
+_NEW, _ABOVE = ArrivalClass.NEW, ArrivalClass.ABOVE
+_GRANTED = Access.GRANTED
+_CE = int(Ecn.CE)
+_PROBE_REQUEST = int(Opcode.PROBE_REQUEST)
 
 
 class ResponderState(Enum):
@@ -62,15 +67,7 @@ class ResponderState(Enum):
     STOPPED = "is silent, since the other half of the QP failed"
 
 
-class _Trigger(NamedTuple):
-    """What a SACK needs to know of the packet that it answers."""
-
-    psn: int
-    ev: int
-    tx_timestamp: int | None
-    marked: bool
-    rtx: bool
-    arrived_ps: int
+_READY = ResponderState.READY
 
 
 class Responder:
@@ -92,7 +89,8 @@ class Responder:
         self._dcids = (own, peer) if options.spdcid_is_sender else (peer, own)
         self._received = 0  # nominal bytes, each packet once
         self._unanswered = 0  # bytes since the last SACK, as the byte counter counts them
-        self._held: _Trigger | None = None  # the newest packet not answered yet
+        self._held: Frame | None = None  # the newest packet not answered yet
+        self._held_ps = 0  # when it arrived
         self._acknowledged = 0  # messages, as of the last transport ACK
         self._nak = (0, 0)  # syndrome and PSN
 
@@ -111,7 +109,7 @@ class Responder:
                     out.append(Complete(qpn, wr_id, "flushed", 0))
             case TimerFired():
                 if self.quiet_timer.fired(event, now_ps, out) and self._held is not None:
-                    self._sack(self._held, now_ps, out)
+                    self._sack(self._held, self._held_ps, now_ps, out)
             case PortChange(port, up):
                 self._evs.set_port(port, up)
         return out
@@ -123,32 +121,29 @@ class Responder:
             self._close(out)
 
     def _on_frame(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
-        if self.state is ResponderState.STOPPED:
-            return
-        if frame.opcode == Opcode.PROBE_REQUEST:
-            if self.state is ResponderState.READY:
+        if self.state is _READY:
+            if frame.opcode == _PROBE_REQUEST:
                 self._answer_probe(frame, out)
-        elif self.state is ResponderState.REFUSED:
+            elif frame.trim_reason is None:
+                self._on_write(frame, now_ps, out)
+            else:
+                self._on_trimmed(frame, frame.trim_reason, now_ps, out)
+        elif self.state is ResponderState.REFUSED and frame.opcode != _PROBE_REQUEST:
             self._send_nak(out)
-        elif frame.trim_reason is not None:
-            self._on_trimmed(frame, frame.trim_reason, now_ps, out)
-        else:
-            self._on_write(frame, now_ps, out)
 
     # Packets
 
     def _on_write(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
         window, psn = self.window, frame.psn
-        fields = frame.write_fields()
         kind = window.classify(psn)
-        if kind is ArrivalClass.ABOVE:
-            self._refuse(frame, fields.tx_timestamp, out)
-            return
-        trigger = _Trigger(psn, frame.ev, fields.tx_timestamp, frame.ecn == Ecn.CE, frame.rtx, now_ps)
-        if kind is not ArrivalClass.NEW:
-            self._sack(trigger, now_ps, out)
+        if kind is not _NEW:
+            if kind is _ABOVE:
+                self._refuse(frame, out)
+            else:
+                self._sack(frame, now_ps, now_ps, out)
             return
 
+        fields = frame.write_fields()
         length = frame.payload_end - frame.payload_start
         syndrome = self._fault(frame.opcode, length, fields.r_key, fields.va)
         if syndrome is not None:
@@ -157,67 +152,63 @@ class Responder:
         if length:
             out.append(WriteMemory(fields.va, frame.payload))
         window.mark(psn)
-        self._received += frame.udp.length - Udp.SIZE + NOMINAL_OVERHEAD_BYTES
+        self._received += frame.udp_length - Udp.SIZE + NOMINAL_OVERHEAD_BYTES
         if frame.opcode not in _FULL:
             self.delivery.landed(fields.msn, psn, fields.dma_length, fields.immediate)
         if not self.delivery.advance(window.cack_psn, out):
             self._fail(AethSyndrome.NAK_INVALID_REQUEST, psn, out)
             return
 
-        self._unanswered += max(length, SACK_MIN_BYTES_PER_PACKET)
-        if trigger.marked or trigger.rtx or frame.ack_req or self._unanswered >= self.config.sack_threshold:
-            self._sack(trigger, now_ps, out)
+        self._unanswered += length if length > SACK_MIN_BYTES_PER_PACKET else SACK_MIN_BYTES_PER_PACKET
+        if self._unanswered >= self.config.sack_threshold or frame.ecn == _CE or frame.ack_req or frame.rtx:
+            self._sack(frame, now_ps, now_ps, out)
             return
-        self._held = trigger
+        self._held, self._held_ps = frame, now_ps
         if self.quiet_timer.deadline_ps is None:
             self.quiet_timer.start(now_ps + self.config.base_rtt_ps, out)
 
     def _fault(self, opcode: int, length: int, r_key: int, va: int) -> AethSyndrome | None:
         """What is wrong with a write, or None. Its DMALen is not looked at (mrc-facts.md 1.6)."""
         mtu = self.config.mtu
-        if length > mtu or (opcode in _FULL and length != mtu):
+        if length != mtu and (length > mtu or opcode in _FULL):
             return AethSyndrome.NAK_INVALID_REQUEST
         # IBTA: a write of no bytes touches no memory, and its key is not looked at.
-        if length and self._regions.check(r_key, va, length) is not Access.GRANTED:
+        if length and self._regions.check(r_key, va, length) is not _GRANTED:
             return AethSyndrome.NAK_REMOTE_ACCESS
         return None
 
     def _on_trimmed(self, frame: Frame, reason: NackReason, now_ps: int, out: list[Action]) -> None:
         """Payload gone: a NACK, or a SACK if the PSN had been received before (mrc-facts.md 3, 11)."""
-        tseth = frame.tseth
-        stamp = None if tseth is None else tseth.tx_timestamp
         match self.window.classify(frame.psn):
             case ArrivalClass.NEW:
-                self._send_nack(frame, reason, stamp, out)
+                self._send_nack(frame, reason, out)
             case ArrivalClass.ABOVE:
-                self._refuse(frame, stamp, out)
+                self._refuse(frame, out)
             case _:
-                self._sack(_Trigger(frame.psn, frame.ev, stamp, frame.ecn == Ecn.CE, frame.rtx, now_ps), now_ps, out)
+                self._sack(frame, now_ps, now_ps, out)
 
-    def _refuse(self, frame: Frame, stamp: int | None, out: list[Action]) -> None:
+    def _refuse(self, frame: Frame, out: list[Action]) -> None:
         """A PSN above the window (mrc-facts.md 3, 9)."""
         if self._options.out_of_window is OutOfWindow.NACK:
-            self._send_nack(frame, NackReason.PSN_OOR_WINDOW, stamp, out)
+            self._send_nack(frame, NackReason.PSN_OOR_WINDOW, out)
         else:
             out.append(Notify("psn_above_window", (("qpn", self.config.qpn), ("psn", frame.psn))))
 
     # Answers
 
-    def _sack(self, trigger: _Trigger, now_ps: int, out: list[Action]) -> None:
+    def _sack(self, trigger: Frame, arrived_ps: int, now_ps: int, out: list[Action]) -> None:
         """Answer `trigger`, and with it all that came before; a transport ACK goes along when messages completed."""
         window = self.window
-        stamp = 0
-        if trigger.tx_timestamp is not None:
-            # Holding an answer back must not look like queueing on the path (mrc-facts.md 11).
-            held = (now_ps - trigger.arrived_ps) // TIMESTAMP_UNIT_PS
-            stamp = TIMESTAMP.add(trigger.tx_timestamp, held)
+        tseth = trigger.tseth
+        # Holding an answer back must not look like queueing on the path (mrc-facts.md 11).
+        held = (now_ps - arrived_ps) // TIMESTAMP_UNIT_PS
         self._send_sack(
             base=window.sack_base(trigger.psn),
             ack_psn_offset=max(_OFFSET_MIN, PSN.diff(trigger.psn, window.cack_psn)),
             entropy=trigger.ev,
-            marked=trigger.marked,
+            marked=trigger.ecn == _CE,
             rtx=trigger.rtx,
-            stamp=stamp,
+            stamp=0 if tseth is None else TIMESTAMP.add(tseth.tx_timestamp, held),
             out=out,
         )
         self._unanswered = 0
@@ -236,7 +227,7 @@ class Responder:
             base=PSN.add(self.window.cack_psn, 1),
             ack_psn_offset=probe_id - (probe_id >> 15 << 16),  # its 16 bits, read as a signed number
             entropy=frame.ev,
-            marked=frame.ecn == Ecn.CE,
+            marked=frame.ecn == _CE,
             rtx=False,
             stamp=peth.tx_timestamp,
             out=out,
@@ -273,10 +264,16 @@ class Responder:
         cc_state = CcState(tx_timestamp=stamp, ooo_count=window.ooo_count, rcvd_bytes=units)
         self._send_control(Opcode.SACK, cack, seth.pack() + cc_state.pack(), out, rtx)
 
-    def _send_nack(self, frame: Frame, reason: NackReason, stamp: int | None, out: list[Action]) -> None:
+    def _send_nack(self, frame: Frame, reason: NackReason, out: list[Action]) -> None:
         spdcid, dpdcid = self._dcids
+        tseth = frame.tseth
         neth = Neth(
-            reason=reason, entropy=frame.ev, spdcid=spdcid, dpdcid=dpdcid, nack_psn=frame.psn, tx_timestamp=stamp or 0
+            reason=reason,
+            entropy=frame.ev,
+            spdcid=spdcid,
+            dpdcid=dpdcid,
+            nack_psn=frame.psn,
+            tx_timestamp=0 if tseth is None else tseth.tx_timestamp,
         )
         self._send_control(Opcode.NACK, frame.psn, neth.pack(), out, frame.rtx)
 

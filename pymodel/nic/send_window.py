@@ -76,6 +76,10 @@ class Packet:
         return self.ev is not None and self.ev.ev == ev
 
 
+# What every packet is compared with: members of an enumeration are slow to reach.
+_IN_FLIGHT, _LOST, _ACKNOWLEDGED = PacketState
+
+
 class SendWindow:
     """Packets of one QP between the oldest unacknowledged one and the newest one sent."""
 
@@ -138,7 +142,7 @@ class SendWindow:
     def unacknowledged(self, psn: int) -> Packet | None:
         """The packet of `psn` if it has been sent and the peer is not known to have it."""
         packet = self._packets.get(self.index(psn))
-        return packet if packet is not None and packet.state is not PacketState.ACKNOWLEDGED else None
+        return packet if packet is not None and packet.state is not _ACKNOWLEDGED else None
 
     def missing(self, below: int) -> Iterator[Packet]:
         """Packets in flight with an index under `below`, oldest first."""
@@ -147,14 +151,14 @@ class SendWindow:
             lowest = holes & -holes
             holes ^= lowest
             packet = self._packets[self.unack_index + lowest.bit_length() - 1]
-            if packet.state is PacketState.IN_FLIGHT:
+            if packet.state is _IN_FLIGHT:
                 yield packet
 
     def next_lost(self) -> Packet | None:
         """The oldest packet that waits to be sent again and lies within the limit."""
         while self._lost:
             packet = self._packets.get(self._lost[0])
-            if packet is not None and packet.state is PacketState.LOST:
+            if packet is not None and packet.state is _LOST:
                 return packet if packet.index < self.limit else None
             heapq.heappop(self._lost)
         return None
@@ -164,7 +168,7 @@ class SendWindow:
         if packet.index == self.next_index:
             self._packets[packet.index] = packet
             self.next_index += 1
-        packet.state = PacketState.IN_FLIGHT
+        packet.state = _IN_FLIGHT
         packet.sent += 1
         self.transmissions += 1
         packet.order = self.transmissions
@@ -173,7 +177,7 @@ class SendWindow:
 
     def lose(self, packet: Packet) -> None:
         """Declare a packet in flight lost: it waits to be sent again and no longer counts as in flight."""
-        packet.state = PacketState.LOST
+        packet.state = _LOST
         self.inflight -= packet.size
         heapq.heappush(self._lost, packet.index)
 
@@ -192,7 +196,8 @@ class SendWindow:
         if cack >= self.unack_index:
             for index in range(self.unack_index, cack + 1):
                 packet = self._packets.pop(index)
-                if self._settle(packet):
+                if packet.state is not _ACKNOWLEDGED:
+                    self._settle(packet)
                     newly.append(packet)
             self._sacked >>= cack + 1 - self.unack_index
             self._refused = None
@@ -205,22 +210,19 @@ class SendWindow:
                 lowest = fresh & -fresh
                 fresh ^= lowest
                 packet = self._packets[self.unack_index + lowest.bit_length() - 1]
-                if self._settle(packet):
-                    newly.append(packet)
+                self._settle(packet)
+                newly.append(packet)
         while self._sacked & 1:
             del self._packets[self.unack_index]
             self._sacked >>= 1
             self.unack_index += 1
         return newly
 
-    def _settle(self, packet: Packet) -> bool:
-        state = packet.state
-        if state is PacketState.ACKNOWLEDGED:
-            return False
-        if state is PacketState.IN_FLIGHT:
+    def _settle(self, packet: Packet) -> None:
+        """Mark a packet acknowledged for the first time; one that waits to be sent again has left the flight already."""
+        if packet.state is _IN_FLIGHT:
             self.inflight -= packet.size
-        packet.state = PacketState.ACKNOWLEDGED
-        return True
+        packet.state = _ACKNOWLEDGED
 
     def overtaken(self, distance: int) -> list[Packet]:
         """Packets in flight that `distance` or more newer packets have overtaken, oldest first.

@@ -130,7 +130,7 @@ def _qp_key(qp: QueuePair, now_ps: int) -> tuple[object, ...]:
         (requester.state.name, [(m.msn, m.sent, m.acknowledged) for m in requester._open]),
         [_ev_key(table) for table in (requester.evs, responder._evs)],
         (responder.window.cack_psn, sorted(responder.window._held), responder.state.name, responder._unanswered),
-        (responder._held and responder._held[:2], responder._acknowledged, responder._received),
+        (responder._held and (responder._held.psn, responder._held.ev), responder._acknowledged, responder._received),
         (responder.delivery.completed, sorted(responder.delivery._ends.items()), list(responder.delivery._receives)),
     )
 
