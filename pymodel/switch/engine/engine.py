@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,7 @@ class Engine:
         self._link_generated()
         self._ports: dict[int, PortQueues] = {}
         self._events: EventQueue[int] = EventQueue()
-        self._again: deque[Any] = deque()
+        self._work: deque[tuple[int | None, Any]] = deque()
         self._out: list[tuple[int, int, bytes]] = []
         self._now = 0
 
@@ -111,14 +111,14 @@ class Engine:
         """
         if now_ps > self._now:
             self._run_until(now_ps)
+            self._now = now_ps
         if not data:
             self.drops["empty frame"] += 1
             return
         packet = self._packet(data, port, self._now)
         packet.budget = [_WORK_LIMIT]
         self._run_ingress(packet)
-        while self._again:
-            self._run_ingress(self._again.popleft())
+        self._finish_work()
 
     def next_event_ps(self) -> int | None:
         """When a frame that is inside can next leave, in ps; None when there is none."""
@@ -225,8 +225,8 @@ class Engine:
         self._stamp_enqueue(packet, self._now, queues.depth(priority))
         if not queues.push(priority, packet, self._now):
             self.drops["queue full"] += 1
-            return
-        self._serve(port, queues, self._now)
+        else:
+            self._serve(port, queues, self._now)
 
     def _serve(self, port: int, queues: PortQueues, now: int) -> None:
         """Let every packet of a port leave that may at `now`, and come back for the rest."""
@@ -275,9 +275,16 @@ class Engine:
         while (due := events.next_ps()) is not None and due <= until:
             self._now, port = events.pop()
             self._serve(port, self._ports[port], self._now)
-            while self._again:
-                self._run_ingress(self._again.popleft())
-        self._now = max(self._now, until)
+            self._finish_work()
+
+    def _finish_work(self) -> None:
+        """Run what egress and resubmission left to be done: packets for ingress again, clones for a port."""
+        while self._work:
+            port, packet = self._work.popleft()
+            if port is None:
+                self._run_ingress(packet)
+            else:
+                self._enqueue(port, packet)
 
     # --- copies ---
 
@@ -291,7 +298,8 @@ class Engine:
         self._reset_metadata(clone)
         self._code[f"keep_{fields}"](clone, packet)
         self._set_instance_type(clone, _INGRESS_CLONE)
-        self._send_clones(session, clone)
+        for port, copy in self._clones(session, clone):
+            self._enqueue(port, copy)
 
     def _clone_from_egress(self, packet: Any) -> None:
         """The headers as egress left them; of the metadata only the field list is kept."""
@@ -301,14 +309,15 @@ class Engine:
         self._reset_metadata(clone)
         self._code[f"keep_{fields}"](clone, packet)
         self._set_instance_type(clone, _EGRESS_CLONE)
-        self._send_clones(session, clone)
+        # They wait until this packet has left: egress may clone what it gets without end.
+        self._work += self._clones(session, clone)
 
-    def _send_clones(self, session: int, clone: Any) -> None:
+    def _clones(self, session: int, clone: Any) -> Iterator[tuple[int, Any]]:
         replicas = self.clone_sessions.get(session)
         if replicas is None:
             self.drops["unknown clone session"] += 1
-            return
-        self._send_replicas(clone, replicas)
+            return iter(())
+        return self._replicas(clone, replicas)
 
     def _replicate(self, packet: Any) -> None:
         self._set_instance_type(packet, _REPLICATED)
@@ -316,14 +325,15 @@ class Engine:
         if replicas is None:
             self.drops["unknown multicast group"] += 1
             return
-        self._send_replicas(packet, replicas)
+        for port, copy in self._replicas(packet, replicas):
+            self._enqueue(port, copy)
 
-    def _send_replicas(self, packet: Any, replicas: Sequence[Replica]) -> None:
+    def _replicas(self, packet: Any, replicas: Sequence[Replica]) -> Iterator[tuple[int, Any]]:
         for replica in replicas:
             copy = self._copy(packet)
             if replica.rid is not None and "egress_rid" in self._used:
                 copy.egress_rid = replica.rid
-            self._enqueue(replica.port, copy)
+            yield replica.port, copy
 
     def _resubmit(self, packet: Any) -> None:
         again = self._packet(packet.data, packet.port, packet.now)
@@ -345,7 +355,7 @@ class Engine:
         self._set_instance_type(again, kind)
         if "packet_length" in self._used:
             again.packet_length = length
-        self._again.append(again)
+        self._work.append((None, again))
 
     def _set_instance_type(self, packet: Any, kind: int) -> None:
         if self._types:

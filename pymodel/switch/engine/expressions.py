@@ -293,7 +293,9 @@ def _multiply(left: Value, right: Value) -> Value:
 
 def _quotient(left: Value, right: Value) -> Value:
     if right.constant and right.constant > 0:
-        return Value(f"({left.text} // {right.text})", left.low, left.high)
+        low = None if left.low is None else left.low // right.constant
+        high = None if left.high is None else left.high // right.constant
+        return Value(f"({left.text} // {right.text})", low, high)
     high = left.high if left.low is not None and left.low >= 0 else None
     return Value(f"divide({left.text}, {right.text})", 0 if high is not None else None, high)
 
