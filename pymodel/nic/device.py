@@ -75,9 +75,9 @@ class Device:
         No frame raises. InputError when software asks for something that is wrong: a QP that does not exist, a write
         beyond the address space.
         """
+        if isinstance(event, FrameIn):
+            return self._on_frame(event.data, now_ps)
         match event:
-            case FrameIn(_, data):
-                return self._on_frame(data, now_ps)
             case TimerFired(key):
                 qp = self._by_timer.get(key)
                 return qp.handle(event, now_ps) if qp is not None else []

@@ -14,6 +14,7 @@ from enum import Enum
 from pymodel.base.errors import InputError
 from pymodel.nic.ev_order import EvOrder
 from pymodel.paths.ev import EvRecord
+from pymodel.wire.headers import Segment
 
 __all__ = ["EvSlot", "EvState", "EvTable"]
 
@@ -36,12 +37,15 @@ _GOOD = EvState.GOOD
 class EvSlot:
     """One EV with its state and what happened to it."""
 
-    __slots__ = ("drops", "ev", "port", "probe_successes", "record", "sent", "state")
+    __slots__ = ("drops", "ev", "path", "port", "probe_successes", "record", "sent", "state")
 
     def __init__(self, record: EvRecord) -> None:
         self.record = record
         self.ev = record.ev
         self.port = record.port
+        route = (record.address,) if record.segment is None else (record.address, record.segment)
+        self.path = b"".join(Segment(address=address).pack() for address in route)
+        """Outer destination, and behind it the SRH segment if there is one, as bytes."""
         self.state = EvState.GOOD
         self.sent = 0
         """Packets sent on it."""

@@ -6,7 +6,7 @@ from pymodel.base.time import NS
 from pymodel.nic.config import DeviceConfig, PortConfig, QpConfig
 from pymodel.nic.ev_table import EvSlot
 from pymodel.nic.message import Message
-from pymodel.wire.headers import Bth, Ethernet, Immdt, Ipv6, Meth, Reth, Segment, Tseth
+from pymodel.wire.headers import Bth, Ethernet, Immdt, Ipv6, Meth, Reth, Tseth
 from pymodel.wire.serial import Serial
 from pymodel.wire.spec import (
     ICRC_BYTES,
@@ -44,7 +44,6 @@ class Framer:
         # By port, and by whether the path needs an SRH.
         self._data = [[self._template(port, Ecn.ECT0, srh) for srh in (False, True)] for port in device.ports]
         self._control = [[self._template(port, Ecn.NOT_ECT, srh) for srh in (False, True)] for port in device.ports]
-        self._paths: dict[EvSlot, bytes] = {}
         headers = Bth.SIZE + Meth.SIZE + Reth.SIZE + (Tseth.SIZE if qp.timestamps else 0)
         self._overhead = headers + ICRC_BYTES + NOMINAL_OVERHEAD_BYTES
         self.full_size = self._overhead + qp.mtu
@@ -102,12 +101,5 @@ class Framer:
     def _pack(
         self, templates: list[list[FrameTemplate]], slot: EvSlot, transport: bytes, payload: bytes, dscp: int
     ) -> bytes:
-        path = self._paths.get(slot)
-        record = slot.record
-        if path is None:
-            path = Segment(address=record.address).pack()
-            if record.segment is not None:
-                path += Segment(address=record.segment).pack()
-            self._paths[slot] = path
-        template = templates[slot.port][record.segment is not None]
-        return template.pack(transport, payload, slot.ev, path, dscp)
+        template = templates[slot.port][slot.record.segment is not None]
+        return template.pack(transport, payload, slot.ev, slot.path, dscp)

@@ -219,7 +219,7 @@ class SendWindow:
         return newly
 
     def _settle(self, packet: Packet) -> None:
-        """Mark a packet acknowledged for the first time; one that waits to be sent again has left the flight already."""
+        """Mark a packet acknowledged, for the first time; one that waits to be sent again has left the flight."""
         if packet.state is _IN_FLIGHT:
             self.inflight -= packet.size
         packet.state = _ACKNOWLEDGED
