@@ -86,7 +86,7 @@ class Bmv2Switch:
         return self._process.log
 
     def load(self, program: CompiledProgram) -> None:
-        """Push the pipeline; queues are as at the start. InputError, with BMv2's words, when it can't run the program."""
+        """Push the pipeline; queues are as at the start. InputError, in BMv2's words, when it can't run the program."""
         check_json(program)
         try_program(program.json_path, self.log.parent)
         with self._alive():

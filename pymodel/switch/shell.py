@@ -1,0 +1,55 @@
+"""`mrc switch shell`: p4runtime-shell on a running switch, its tables filled if wanted.
+
+The shell is another controller with a higher election id than ours: what a person types counts while it is open.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Literal
+from unittest import mock
+
+from p4runtime_sh import shell as p4runtime_shell  # type: ignore[import-untyped]
+from traitlets.config.loader import Config
+
+from pymodel.base.errors import InputError
+from pymodel.switch.bmv2 import Bmv2Switch
+from pymodel.switch.embedded import EmbeddedSwitch
+from pymodel.switch.target import CompiledProgram, TableEntry
+
+__all__ = ["SwitchKind", "open_shell", "run_shell"]
+
+SwitchKind = Literal["embedded", "bmv2"]
+
+_ELECTION_ID = "1,0"
+
+
+def run_shell(kind: SwitchKind, program: CompiledProgram, entries: Iterable[TableEntry] = ()) -> None:
+    """Start a switch of `kind` that runs `program` with `entries`, and give it to the person at the terminal."""
+    with Bmv2Switch() if kind == "bmv2" else EmbeddedSwitch() as switch:
+        switch.load(program)
+        switch.write(entries)
+        print(f"{program.name} on {kind}, P4Runtime at {switch.address}, device id 1")
+        open_shell(switch.address)
+
+
+def open_shell(address: str) -> None:
+    """Open p4runtime-shell on the switch at `address` until the person leaves it; InputError when it can't connect."""
+    arguments = ["p4runtime-shell", "--grpc-addr", address, "--device-id", "1", "--election-id", _ELECTION_ID]
+    # Pressing Tab with jedi 0.17.2, which p4runtime-shell pins, raises NotImplementedError on Python 3.11 and later.
+    config = Config({"Completer": {"use_jedi": False}})
+    # Its gRPC channel has no options: this keeps a proxy of the environment from being asked for loopback.
+    direct = {"no_grpc_proxy": "127.0.0.1"}
+    with (
+        mock.patch.object(sys, "argv", arguments),
+        mock.patch.object(p4runtime_shell, "Config", return_value=config),
+        mock.patch.dict(os.environ, direct),
+    ):
+        try:
+            p4runtime_shell.main()
+        except SystemExit as error:
+            raise InputError(
+                f"P4Runtime at {address}", "no session for the shell", "a switch that accepts it"
+            ) from error

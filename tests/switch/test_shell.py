@@ -1,0 +1,109 @@
+"""`mrc switch shell` as a person at a terminal has it: a pseudo-terminal, keys pressed, Tab among them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from pymodel.base.errors import InputError
+from pymodel.base.toolpath import ROOT
+from pymodel.switch.shell import open_shell
+from pymodel.switch.target import CompiledProgram
+
+START = """
+import sys
+from pathlib import Path
+from pymodel.switch.shell import run_shell
+from pymodel.switch.target import CompiledProgram, TableEntry
+
+kind, json, p4info = sys.argv[1:]
+entry = TableEntry("port_exact", "discard", {"standard.ingress_port": 7, "hdr.word.small": 7})
+run_shell(kind, CompiledProgram("control_plane", Path(json), Path(p4info)), [entry])
+"""
+
+
+class Terminal:
+    """A person at the shell: types lines and waits for what they print."""
+
+    def __init__(self, child: pexpect.spawn) -> None:
+        self.child = child
+        self.lines = 0
+        child.expect(">>>")
+
+    def type(self, line: str, printed: str = "") -> None:
+        """Type a line and wait until it is done; `printed` is a pattern that it prints meanwhile."""
+        self.lines += 1
+        self.child.send(line + "\r")
+        if printed:
+            self.child.expect(printed)
+        # What is typed is echoed, so what is waited for must not look like it.
+        self.child.send(f'print("do" + "ne", {self.lines})\r')
+        self.child.expect(f"done {self.lines}\r")
+
+    def ask(self, expression: str, answer: str) -> None:
+        """Print an expression's value and wait for `answer`."""
+        self.type(f'print("i" + "s", {expression}, "so")', printed=f"is {answer} so")
+
+
+@pytest.fixture(params=["embedded", pytest.param("bmv2", marks=pytest.mark.bmv2)])
+def terminal(
+    request: pytest.FixtureRequest, tmp_path: Path, control_plane_program: CompiledProgram
+) -> Iterator[Terminal]:
+    program = control_plane_program
+    arguments = ["-c", START, request.param, str(program.json_path), str(program.p4info_path)]
+    # A proxy that is not there must not be asked.
+    surroundings = os.environ | {"IPYTHONDIR": str(tmp_path), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    surroundings |= {"http_proxy": "http://127.0.0.1:9", "TMPDIR": str(tmp_path)}
+    child = pexpect.spawn(
+        sys.executable, arguments, env=surroundings, cwd=str(ROOT), encoding="utf-8", timeout=30, dimensions=(50, 200)
+    )
+    try:
+        yield Terminal(child)
+    finally:
+        child.close(force=True)
+
+
+def test_a_person_lists_inserts_reads_modifies_and_deletes(terminal: Terminal) -> None:
+    terminal.type("tables", printed="IngressImpl.port_exact")
+    terminal.type('te = table_entry["IngressImpl.port_exact"](action="IngressImpl.forward")')
+    terminal.type('te.match["standard.ingress_port"] = "1"')
+    terminal.type('te.match["hdr.word.small"] = "2"')
+    terminal.type('te.action["port"] = "3"')
+    # Tab completes the method's name; without it, or with it raising, there is no method te.ins.
+    terminal.child.send("te.ins\t")
+    terminal.child.expect(r"te\.insert")
+    terminal.type("()")
+    count = 'len(list(table_entry["IngressImpl.port_exact"].read()))'
+    terminal.ask(count, "2")
+    terminal.type("te.read(lambda entry: print(entry.action))", printed=r'value: "\\003"')
+    terminal.type('te.action["port"] = "4"')
+    terminal.type("te.modify()")
+    terminal.type("te.read(lambda entry: print(entry.action))", printed=r'value: "\\004"')
+    terminal.type("te.delete()")
+    terminal.ask(count, "1")
+    terminal.type('cell = counter_entry["IngressImpl.seen"]')
+    terminal.type("cell.index = 3")
+    terminal.ask("next(iter(cell.read())).packet_count", "0")
+    # A mistake is told and the shell goes on.
+    terminal.type('table_entry["IngressImpl.nothing"]', printed="does not exist")
+    terminal.ask("1 + 1", "2")
+    terminal.child.send("exit\r")
+    terminal.child.expect(pexpect.EOF)
+    terminal.child.close()
+    assert terminal.child.exitstatus == 0
+
+
+def test_a_shell_on_nothing_is_one_sentence() -> None:
+    with pytest.raises(InputError, match=r"P4Runtime at 127.0.0.1:1: found no session for the shell"):
+        open_shell("127.0.0.1:1")
+
+
+def test_p24_the_shell_and_all_it_pins_import_together() -> None:
+    code = "import p4runtime_sh.shell, grpc, IPython, pydantic, numpy, scapy, cocotb"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
