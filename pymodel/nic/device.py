@@ -15,6 +15,7 @@ retransmissions, nacks and timeouts.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from pymodel.base.errors import InputError
 from pymodel.nic.config import DeviceConfig, QpConfig
@@ -68,6 +69,10 @@ class Device:
         if qpn not in self._qps:
             raise InputError("QPN", str(qpn), "the number of a QP of this device")
         return self._qps[qpn]
+
+    def qps(self) -> Iterable[QueuePair]:
+        """Every QP, in the order in which they were made."""
+        return self._qps.values()
 
     def handle(self, event: Event, now_ps: int) -> list[Action]:
         """Take one event at `now_ps` and return what follows.

@@ -6,6 +6,7 @@ nothing about contents: placing bytes is the caller's, who carries out `WriteMem
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -64,6 +65,17 @@ class RegionTable:
         region = MemoryRegion(index << R_KEY_TAG_BITS | tag, address, length)
         self._regions[index] = region
         return region
+
+    def restore(self, region: MemoryRegion) -> None:
+        """Put `region` back under its own key."""
+        index = region.r_key >> R_KEY_TAG_BITS
+        if not 0 <= index < len(self._regions) or self._regions[index] is not None:
+            raise InputError("memory region", f"key {region.r_key:#x}", "a key whose place in the table is free")
+        self._regions[index] = region
+
+    def __iter__(self) -> Iterator[MemoryRegion]:
+        """The registered regions, in the order of their keys."""
+        return (region for region in self._regions if region is not None)
 
     def deregister(self, r_key: int) -> None:
         """Forget the region of `r_key`; its key is refused from now on."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pymodel.base.time import US
 from pymodel.nic.config import QpSettings
 from pymodel.nic.congestion import FixedWindow
+from pymodel.paths.usid import shift
 from pymodel.wire.spec import NackReason, Opcode, OutOfWindow, WireOptions
 from tests.nic.harness import DELAY, LoseNth, Pair, Weather
 from tests.nic.trim import mark, trim
@@ -249,3 +250,21 @@ def test_any_weather_ends_well(seed, sizes, first_psn, loss, cwnd):
     assert bytes(pair.memory[:offset]) == b"".join(payload(size, wr_id) for wr_id, size in enumerate(sizes))
     assert sorted((c.wr_id, c.status) for _, c in pair.completions[0]) == [(i, "success") for i in range(len(sizes))]
     pair.assert_at_rest()
+
+
+def test_l03_the_icrc_survives_the_shifts_of_the_outer_address():
+    """What three switches do: outer destination shifted, hop limit lowered, MACs rewritten (mrc-facts.md 1.13, 4.1)."""
+
+    def through_three_switches(sender, frame, data):
+        ethernet, outer = frame.ethernet, frame.outer
+        for _ in range(3):
+            outer.dst = shift(outer.dst)
+            outer.hop_limit -= 1
+            ethernet.src, ethernet.dst = ethernet.dst, ethernet.src
+        head = ethernet.pack() + outer.pack()
+        return [(DELAY, head + data[len(head) :])]
+
+    pair = Pair(through_three_switches)
+    statistics = transfer(pair, payload(10 * MTU))
+    assert statistics["retransmissions"] == 0
+    assert pair.here.dropped.total() == pair.there.dropped.total() == 0
