@@ -5,11 +5,12 @@ The shell is another controller with a higher election id than ours: what a pers
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from types import ModuleType
 from typing import Literal
-from unittest import mock
 
 from p4runtime_sh import shell as p4runtime_shell  # type: ignore[import-untyped]
 from traitlets.config.loader import Config
@@ -40,16 +41,22 @@ def open_shell(address: str) -> None:
     arguments = ["p4runtime-shell", "--grpc-addr", address, "--device-id", "1", "--election-id", _ELECTION_ID]
     # Pressing Tab with jedi 0.17.2, which p4runtime-shell pins, raises NotImplementedError on Python 3.11 and later.
     config = Config({"Completer": {"use_jedi": False}})
-    # Its gRPC channel has no options: this keeps a proxy of the environment from being asked for loopback.
-    direct = {"no_grpc_proxy": "127.0.0.1"}
-    with (
-        mock.patch.object(sys, "argv", arguments),
-        mock.patch.object(p4runtime_shell, "Config", return_value=config),
-        mock.patch.dict(os.environ, direct),
-    ):
+    # Its gRPC channel has no options: without this a proxy of the environment would be asked for loopback.
+    os.environ["no_grpc_proxy"] = "127.0.0.1"
+    with _replaced(sys, "argv", arguments), _replaced(p4runtime_shell, "Config", lambda: config):
         try:
             p4runtime_shell.main()
         except SystemExit as error:
-            raise InputError(
-                f"P4Runtime at {address}", "no session for the shell", "a switch that accepts it"
-            ) from error
+            found = "no session for the shell"
+            raise InputError(f"P4Runtime at {address}", found, "a switch that accepts it") from error
+
+
+@contextlib.contextmanager
+def _replaced(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    """Let `module` have another `name` for a while: p4runtime-shell takes its settings from such names alone."""
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)

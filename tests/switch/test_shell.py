@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,8 +101,3 @@ def test_a_person_lists_inserts_reads_modifies_and_deletes(terminal: Terminal) -
 def test_a_shell_on_nothing_is_one_sentence() -> None:
     with pytest.raises(InputError, match=r"P4Runtime at 127.0.0.1:1: found no session for the shell"):
         open_shell("127.0.0.1:1")
-
-
-def test_p24_the_shell_and_all_it_pins_import_together() -> None:
-    code = "import p4runtime_sh.shell, grpc, IPython, pydantic, numpy, scapy, cocotb"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
