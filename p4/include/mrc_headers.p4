@@ -15,6 +15,39 @@
 @noWarn("unused") const bit<8> NEXT_HEADER_ICMPV6 = 58;
 @noWarn("unused") const bit<8> NEXT_HEADER_NONE = 59;
 
+// ICMPv6 message types (RFC 4443 section 2.1, RFC 4861 section 4.5). Those below 128 are errors
+@noWarn("unused") const bit<8> ICMPV6_TYPE_DESTINATION_UNREACHABLE = 1;
+@noWarn("unused") const bit<8> ICMPV6_TYPE_PACKET_TOO_BIG = 2;
+@noWarn("unused") const bit<8> ICMPV6_TYPE_TIME_EXCEEDED = 3;
+@noWarn("unused") const bit<8> ICMPV6_TYPE_PARAMETER_PROBLEM = 4;
+@noWarn("unused") const bit<8> ICMPV6_TYPE_ECHO_REQUEST = 128;
+@noWarn("unused") const bit<8> ICMPV6_TYPE_ECHO_REPLY = 129;
+@noWarn("unused") const bit<8> ICMPV6_TYPE_REDIRECT = 137;
+
+// Codes of ICMPv6 time exceeded (RFC 4443 section 3.3)
+@noWarn("unused") const bit<8> TIME_EXCEEDED_CODE_HOP_LIMIT = 0;
+@noWarn("unused") const bit<8> TIME_EXCEEDED_CODE_REASSEMBLY = 1;
+
+// Codes of an ICMPv6 parameter problem (RFC 4443 section 3.4, RFC 8986 section 9)
+@noWarn("unused") const bit<8> PARAMETER_PROBLEM_CODE_ERRONEOUS_HEADER_FIELD = 0;
+@noWarn("unused") const bit<8> PARAMETER_PROBLEM_CODE_UNRECOGNISED_NEXT_HEADER = 1;
+@noWarn("unused") const bit<8> PARAMETER_PROBLEM_CODE_SR_UPPER_LAYER_HEADER = 4;
+
+// SRv6 endpoint behaviours without flavours (IANA segment-routing; RFC 8986 section 10, RFC 9800 section 12)
+@noWarn("unused") const bit<16> ENDPOINT_BEHAVIOUR_END = 1;
+@noWarn("unused") const bit<16> ENDPOINT_BEHAVIOUR_END_X = 5;
+@noWarn("unused") const bit<16> ENDPOINT_BEHAVIOUR_END_DT6 = 18;
+@noWarn("unused") const bit<16> ENDPOINT_BEHAVIOUR_END_NEXT_CSID = 43;
+@noWarn("unused") const bit<16> ENDPOINT_BEHAVIOUR_END_X_NEXT_CSID = 52;
+@noWarn("unused") const bit<16> ENDPOINT_BEHAVIOUR_END_DT6_NEXT_CSID = 62;
+
+// Why a switch hands a packet to its controller, in packet-in metadata; this project's numbers
+@noWarn("unused") const bit<8> PUNT_NONE = 0;
+@noWarn("unused") const bit<8> PUNT_ECHO_REQUEST = 1;
+@noWarn("unused") const bit<8> PUNT_HOP_LIMIT = 2;
+@noWarn("unused") const bit<8> PUNT_BAD_SRH = 3;
+@noWarn("unused") const bit<8> PUNT_UPPER_LAYER = 4;
+
 // BTH opcode: the IBTA RC operation plus 0xC0 (mrc-facts.md 1.2)
 @noWarn("unused") const bit<8> OPCODE_WRITE_FIRST = 0xC6;
 @noWarn("unused") const bit<8> OPCODE_WRITE_MIDDLE = 0xC7;
@@ -103,6 +136,11 @@
 @noWarn("unused") const bit<32> TRIM_BYTES_SRH_EXTRA = 24;  // added when there is an SRH
 @noWarn("unused") const bit<32> TRIM_BYTES_PLAIN = 104;  // without an outer header
 
+// Ports and queues of a switch (docs/switch.md)
+@noWarn("unused") const bit<9> CPU_PORT = 510;  // packet-in and packet-out
+@noWarn("unused") const bit<3> DATA_PRIORITY = 0;  // served last
+@noWarn("unused") const bit<3> HIGH_PRIORITY = 7;  // control and trimmed packets; mrc-facts.md 1.12
+
 // uSID format F3216 and the split of a uSID: role, plane, index (mrc-facts.md 4.1)
 @noWarn("unused") const bit<32> USID_BLOCK_BITS = 32;
 @noWarn("unused") const bit<32> USID_BITS = 16;
@@ -128,6 +166,7 @@
 @noWarn("unused") const bit<32> IPV4_BYTES = 20;
 @noWarn("unused") const bit<32> SRH_BYTES = 8;
 @noWarn("unused") const bit<32> SEGMENT_BYTES = 16;
+@noWarn("unused") const bit<32> ICMPV6_BYTES = 8;
 @noWarn("unused") const bit<32> UDP_BYTES = 8;
 @noWarn("unused") const bit<32> BTH_BYTES = 12;
 @noWarn("unused") const bit<32> METH_BYTES = 4;
@@ -196,6 +235,14 @@ header srh_t {
 // One SRH segment, the last of the path first, 16 bytes (RFC 8754 section 2).
 header segment_t {
     bit<128> address;
+}
+
+// Internet Control Message Protocol for IPv6, its first 8 bytes, 8 bytes (RFC 4443 section 2.1).
+header icmpv6_t {
+    bit<8> message_type;
+    bit<8> code;
+    bit<16> checksum;
+    bit<32> body;  // identifier and sequence number; pointer; unused: by message type
 }
 
 // User Datagram Protocol, 8 bytes (RFC 768; mrc-facts.md 1.12).

@@ -22,6 +22,7 @@ __all__ = [
     "EethOp54",
     "Erth",
     "Ethernet",
+    "Icmpv6",
     "Immdt",
     "Ipv4",
     "Ipv6",
@@ -281,6 +282,43 @@ class Segment(PackedHeader):
             raise cls._too_short(data, offset) from None
         self = cls.__new__(cls)
         self.address = int.from_bytes(w0, "big")
+        return self
+
+
+_ICMPV6 = Struct(">Q")
+
+
+class Icmpv6(PackedHeader):
+    """Internet Control Message Protocol for IPv6, its first 8 bytes, 8 bytes (RFC 4443 section 2.1)."""
+
+    __slots__ = ("message_type", "code", "checksum", "body")
+    SPEC: ClassVar[spec.Header] = spec.ICMPV6
+    SIZE: ClassVar[int] = 8
+
+    def __init__(self, *, message_type: int = 128, code: int = 0, checksum: int = 0, body: int = 0) -> None:
+        self.message_type = message_type
+        self.code = code
+        self.checksum = checksum
+        self.body = body
+
+    def pack(self) -> bytes:
+        """The 8 bytes on the wire. InputError names the field whose value does not fit."""
+        if (self.message_type >> 8 | self.code >> 8 | self.checksum >> 16 | self.body >> 32):
+            self._refuse()
+        return _ICMPV6.pack(self.message_type << 56 | self.code << 48 | self.checksum << 32 | self.body)
+
+    @classmethod
+    def unpack(cls, data: Buffer, offset: int = 0) -> Self:
+        """Read the header at `offset`. InputError when fewer bytes are there."""
+        try:
+            w0, = _ICMPV6.unpack_from(data, offset)
+        except error:
+            raise cls._too_short(data, offset) from None
+        self = cls.__new__(cls)
+        self.message_type = w0 >> 56
+        self.code = w0 >> 48 & 0xFF
+        self.checksum = w0 >> 32 & 0xFFFF
+        self.body = w0 & 0xFFFFFFFF
         return self
 
 

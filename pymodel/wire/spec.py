@@ -35,6 +35,54 @@ class NextHeader(IntEnum):
     NONE = 59
 
 
+class Icmpv6Type(IntEnum):
+    """ICMPv6 message types (RFC 4443 section 2.1, RFC 4861 section 4.5). Those below 128 are errors."""
+
+    DESTINATION_UNREACHABLE = 1
+    PACKET_TOO_BIG = 2
+    TIME_EXCEEDED = 3
+    PARAMETER_PROBLEM = 4
+    ECHO_REQUEST = 128
+    ECHO_REPLY = 129
+    REDIRECT = 137
+
+
+class TimeExceededCode(IntEnum):
+    """Codes of ICMPv6 time exceeded (RFC 4443 section 3.3)."""
+
+    HOP_LIMIT = 0
+    REASSEMBLY = 1
+
+
+class ParameterProblemCode(IntEnum):
+    """Codes of an ICMPv6 parameter problem (RFC 4443 section 3.4, RFC 8986 section 9)."""
+
+    ERRONEOUS_HEADER_FIELD = 0
+    UNRECOGNISED_NEXT_HEADER = 1
+    SR_UPPER_LAYER_HEADER = 4
+
+
+class EndpointBehaviour(IntEnum):
+    """SRv6 endpoint behaviours without flavours (IANA segment-routing; RFC 8986 section 10, RFC 9800 section 12)."""
+
+    END = 1
+    END_X = 5
+    END_DT6 = 18
+    END_NEXT_CSID = 43
+    END_X_NEXT_CSID = 52
+    END_DT6_NEXT_CSID = 62
+
+
+class PuntReason(IntEnum):
+    """Why a switch hands a packet to its controller, in packet-in metadata; this project's numbers."""
+
+    NONE = 0
+    ECHO_REQUEST = 1
+    HOP_LIMIT = 2
+    BAD_SRH = 3
+    UPPER_LAYER = 4
+
+
 class Opcode(IntEnum):
     """BTH opcode: the IBTA RC operation plus 0xC0 (mrc-facts.md 1.2)."""
 
@@ -183,6 +231,12 @@ TRIM_BYTES_SRV6 = 144
 TRIM_BYTES_SRH_EXTRA = 24
 TRIM_BYTES_PLAIN = 104
 TRIM_BYTES_LEAST_SRV6 = 122  # up to TSETH: what a NACK needs
+
+# Ports and queues of a switch on v1model; this project's numbers (docs/switch.md).
+SWITCH_PORT_BITS = 9
+CPU_PORT = 510  # packet-in and packet-out; 511 is where BMv2 sends what is dropped
+DATA_PRIORITY = 0  # egress queues, 0 served last; mrc-facts.md 1.12
+HIGH_PRIORITY = 7
 
 # uSID format F3216 and this project's split of a uSID (mrc-facts.md 4.1).
 USID_BLOCK_BITS = 32
@@ -349,6 +403,17 @@ SRH = Header(
 SEGMENT = Header(
     "SEGMENT", "One SRH segment, the last of the path first", "RFC 8754 section 2", (Field("address", 128),)
 )
+ICMPV6 = Header(
+    "ICMPV6",
+    "Internet Control Message Protocol for IPv6, its first 8 bytes",
+    "RFC 4443 section 2.1",
+    (
+        _enum("message_type", 8, Icmpv6Type, Icmpv6Type.ECHO_REQUEST),
+        Field("code", 8),
+        Field("checksum", 16),
+        Field("body", 32, note="identifier and sequence number; pointer; unused: by message type"),
+    ),
+)
 UDP = Header(
     "UDP",
     "User Datagram Protocol",
@@ -497,6 +562,7 @@ HEADERS: tuple[Header, ...] = (
     IPV4,
     SRH,
     SEGMENT,
+    ICMPV6,
     UDP,
     BTH,
     METH,

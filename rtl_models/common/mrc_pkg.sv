@@ -38,6 +38,49 @@ package mrc_pkg;
     NEXT_HEADER_NONE    = 8'd59
   } next_header_e;
 
+  // ICMPv6 message types (RFC 4443 section 2.1, RFC 4861 section 4.5). Those below 128 are errors
+  typedef enum logic [7:0] {
+    ICMPV6_TYPE_DESTINATION_UNREACHABLE = 8'd1,
+    ICMPV6_TYPE_PACKET_TOO_BIG          = 8'd2,
+    ICMPV6_TYPE_TIME_EXCEEDED           = 8'd3,
+    ICMPV6_TYPE_PARAMETER_PROBLEM       = 8'd4,
+    ICMPV6_TYPE_ECHO_REQUEST            = 8'd128,
+    ICMPV6_TYPE_ECHO_REPLY              = 8'd129,
+    ICMPV6_TYPE_REDIRECT                = 8'd137
+  } icmpv6_type_e;
+
+  // Codes of ICMPv6 time exceeded (RFC 4443 section 3.3)
+  typedef enum logic [7:0] {
+    TIME_EXCEEDED_CODE_HOP_LIMIT  = 8'd0,
+    TIME_EXCEEDED_CODE_REASSEMBLY = 8'd1
+  } time_exceeded_code_e;
+
+  // Codes of an ICMPv6 parameter problem (RFC 4443 section 3.4, RFC 8986 section 9)
+  typedef enum logic [7:0] {
+    PARAMETER_PROBLEM_CODE_ERRONEOUS_HEADER_FIELD   = 8'd0,
+    PARAMETER_PROBLEM_CODE_UNRECOGNISED_NEXT_HEADER = 8'd1,
+    PARAMETER_PROBLEM_CODE_SR_UPPER_LAYER_HEADER    = 8'd4
+  } parameter_problem_code_e;
+
+  // SRv6 endpoint behaviours without flavours (IANA segment-routing; RFC 8986 section 10, RFC 9800 section 12)
+  typedef enum logic [15:0] {
+    ENDPOINT_BEHAVIOUR_END               = 16'd1,
+    ENDPOINT_BEHAVIOUR_END_X             = 16'd5,
+    ENDPOINT_BEHAVIOUR_END_DT6           = 16'd18,
+    ENDPOINT_BEHAVIOUR_END_NEXT_CSID     = 16'd43,
+    ENDPOINT_BEHAVIOUR_END_X_NEXT_CSID   = 16'd52,
+    ENDPOINT_BEHAVIOUR_END_DT6_NEXT_CSID = 16'd62
+  } endpoint_behaviour_e;
+
+  // Why a switch hands a packet to its controller, in packet-in metadata; this project's numbers
+  typedef enum logic [7:0] {
+    PUNT_NONE         = 8'd0,
+    PUNT_ECHO_REQUEST = 8'd1,
+    PUNT_HOP_LIMIT    = 8'd2,
+    PUNT_BAD_SRH      = 8'd3,
+    PUNT_UPPER_LAYER  = 8'd4
+  } punt_reason_e;
+
   // BTH opcode: the IBTA RC operation plus 0xC0 (mrc-facts.md 1.2)
   typedef enum logic [7:0] {
     OPCODE_WRITE_FIRST          = 8'hC6,
@@ -144,6 +187,11 @@ package mrc_pkg;
   localparam int unsigned TRIM_BYTES_SRH_EXTRA = 24;  // added when there is an SRH
   localparam int unsigned TRIM_BYTES_PLAIN = 104;  // without an outer header
 
+  // Ports and queues of a switch (docs/switch.md)
+  localparam logic [8:0] CPU_PORT = 9'd510;  // packet-in and packet-out
+  localparam logic [2:0] DATA_PRIORITY = 3'd0;  // served last
+  localparam logic [2:0] HIGH_PRIORITY = 3'd7;  // control and trimmed packets; mrc-facts.md 1.12
+
   // uSID format F3216 and the split of a uSID: role, plane, index (mrc-facts.md 4.1)
   localparam int unsigned USID_BLOCK_BITS = 32;
   localparam int unsigned USID_BITS = 16;
@@ -173,6 +221,7 @@ package mrc_pkg;
   localparam int unsigned IPV4_BYTES = 20;
   localparam int unsigned SRH_BYTES = 8;
   localparam int unsigned SEGMENT_BYTES = 16;
+  localparam int unsigned ICMPV6_BYTES = 8;
   localparam int unsigned UDP_BYTES = 8;
   localparam int unsigned BTH_BYTES = 12;
   localparam int unsigned METH_BYTES = 4;
@@ -240,6 +289,14 @@ package mrc_pkg;
 
   // One SRH segment, the last of the path first, 16 bytes (RFC 8754 section 2).
   typedef struct packed {logic [127:0] address;} segment_t;
+
+  // Internet Control Message Protocol for IPv6, its first 8 bytes, 8 bytes (RFC 4443 section 2.1).
+  typedef struct packed {
+    logic [7:0]  message_type;
+    logic [7:0]  code;
+    logic [15:0] checksum;
+    logic [31:0] body;          // identifier and sequence number; pointer; unused: by message type
+  } icmpv6_t;
 
   // User Datagram Protocol, 8 bytes (RFC 768; mrc-facts.md 1.12).
   typedef struct packed {

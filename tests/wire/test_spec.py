@@ -10,7 +10,7 @@ from pymodel.wire.spec import DscpMap, WireOptions
 from tests.wire.samples import sample
 
 SIZES = {
-    "ETHERNET": 14, "IPV6": 40, "IPV4": 20, "SRH": 8, "SEGMENT": 16, "UDP": 8, "BTH": 12, "METH": 4, "TSETH": 4,
+    "ETHERNET": 14, "IPV6": 40, "IPV4": 20, "SRH": 8, "SEGMENT": 16, "ICMPV6": 8, "UDP": 8, "BTH": 12, "METH": 4, "TSETH": 4,
     "RETH": 16, "IMMDT": 4, "AETH": 4, "SETH": 28, "CC_STATE": 8, "NETH": 20, "PETH": 16, "ERTH": 16, "EETH": 36,
     "EETH_OP_54": 36,
 }  # fmt: skip
@@ -41,6 +41,8 @@ PLACES = [
     ("EETH", "op", 1, 3, 2), ("EETH", "tx_timestamp", 28, 7, 16), ("EETH_OP_54", "op", 1, 5, 2),
     ("SRH", "next_header", 0, 7, 8), ("SRH", "segments_left", 3, 7, 8), ("SRH", "last_entry", 4, 7, 8),
     ("IPV6", "flow_label", 1, 3, 20), ("IPV6", "ecn", 1, 5, 2), ("IPV6", "dscp", 0, 3, 6), ("IPV4", "dscp", 1, 7, 6),
+    ("ICMPV6", "message_type", 0, 7, 8), ("ICMPV6", "code", 1, 7, 8), ("ICMPV6", "checksum", 2, 7, 16),
+    ("ICMPV6", "body", 4, 7, 32),
     ("IPV4", "more_fragments", 6, 5, 1), ("IPV4", "dont_fragment", 6, 6, 1),
 ]  # fmt: skip
 

@@ -59,6 +59,11 @@ _DSCP = spec.DscpMap()
 GROUPS: tuple[Group, ...] = (
     _enumeration(spec.Ethertype, 16, "x"),
     _enumeration(spec.NextHeader, 8),
+    _enumeration(spec.Icmpv6Type, 8),
+    _enumeration(spec.TimeExceededCode, 8),
+    _enumeration(spec.ParameterProblemCode, 8),
+    _enumeration(spec.EndpointBehaviour, 16),
+    _enumeration(spec.PuntReason, 8, prefix="PUNT"),
     _enumeration(spec.Opcode, 8, "x"),
     _enumeration(spec.NackReason, 8, "x", "NACK"),
     _enumeration(spec.SackM, 2),
@@ -106,6 +111,14 @@ GROUPS: tuple[Group, ...] = (
             Constant("TRIM_BYTES_SRV6", spec.TRIM_BYTES_SRV6, 32),
             Constant("TRIM_BYTES_SRH_EXTRA", spec.TRIM_BYTES_SRH_EXTRA, 32, note="added when there is an SRH"),
             Constant("TRIM_BYTES_PLAIN", spec.TRIM_BYTES_PLAIN, 32, note="without an outer header"),
+        ),
+    ),
+    Group(
+        "Ports and queues of a switch (docs/switch.md)",
+        (
+            Constant("CPU_PORT", spec.CPU_PORT, spec.SWITCH_PORT_BITS, note="packet-in and packet-out"),
+            Constant("DATA_PRIORITY", spec.DATA_PRIORITY, 3, note="served last"),
+            Constant("HIGH_PRIORITY", spec.HIGH_PRIORITY, 3, note="control and trimmed packets; mrc-facts.md 1.12"),
         ),
     ),
     Group(
