@@ -42,7 +42,7 @@ def open_shell(address: str) -> None:
     # Pressing Tab with jedi 0.17.2, which p4runtime-shell pins, raises NotImplementedError on Python 3.11 and later.
     config = Config({"Completer": {"use_jedi": False}})
     # Its gRPC channel has no options: without this a proxy of the environment would be asked for loopback.
-    os.environ["no_grpc_proxy"] = "127.0.0.1"
+    os.environ["no_grpc_proxy"] = "127.0.0.1"  # noqa: SIM112  (gRPC knows it in small letters alone)
     with _replaced(sys, "argv", arguments), _replaced(p4runtime_shell, "Config", lambda: config):
         try:
             p4runtime_shell.main()
