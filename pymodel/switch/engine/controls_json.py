@@ -73,6 +73,9 @@ def _read_table(
     if meter is not None and meter not in meters:
         raise InputError(where, f"direct meter {meter!r}", "a declared meter array")
     names = dict(zip(item["actions"], item["action_ids"], strict=True))
+    for number in names.values():
+        if number not in actions:
+            raise InputError(where, f"action id {number!r}", "the id of a declared action")
     following, by_hit = item["next_tables"], "__HIT__" in item["next_tables"]
     if not by_hit and set(following) != set(names):
         raise InputError(where, f"next nodes for {sorted(following)}", "one for each action of the table")

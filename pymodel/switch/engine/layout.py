@@ -48,6 +48,8 @@ INTRINSIC = {
 }
 """Attribute of the packet, and simple_switch's name, of each metadata field that the switch itself reads or writes."""
 
+_QUEUEING = ("enq_timestamp", "enq_qdepth", "deq_timedelta", "deq_qdepth")
+
 _RESERVED = frozenset(
     [
         "data",
@@ -158,9 +160,10 @@ class Layout:
         for stack in program.stacks.values():
             self.units[stack.name] = Unit(stack.name, stack.type, False, len(stack.headers))
         self._leaders = {name: name for name in self.units}
-        self._alias_names = {
-            ref: slot for slot, name in INTRINSIC.items() if (ref := program.intrinsic(name)) is not None
-        }
+        found = {slot: ref for slot, name in INTRINSIC.items() if (ref := program.intrinsic(name)) is not None}
+        # BMv2 fills queueing metadata if the program has all of it.
+        absent = set() if set(_QUEUEING) <= found.keys() else {*_QUEUEING, "qid"}
+        self._alias_names = {ref: slot for slot, ref in found.items() if slot not in absent}
         self.used: set[str] = set()
         self._find_live()
         self._share_between_copies()

@@ -46,6 +46,7 @@ def load(source: str | bytes | Json) -> ir.Program:
 
 def _read_program(root: Json, name: str) -> ir.Program:
     reader = Reader(name)
+    _check_names(root, name)
     _check_version(root, name)
     for key, what in _UNSUPPORTED.items():
         for item in root.get(key) or ():
@@ -106,6 +107,26 @@ def _parse(source: str | bytes | Json) -> Json:
     return source
 
 
+def _check_names(item: Any, where: str) -> None:
+    """Names are strings, ids are numbers and so on, wherever they stand."""
+    if isinstance(item, dict):
+        for key, kind in (("name", str), ("id", int), ("algo", str), ("metadata", bool)):
+            if key in item and type(item[key]) is not kind:
+                raise InputError(where, f"'{key}': {item[key]!r}"[:100], f"a JSON {kind.__name__}")
+        for each in item.values():
+            _check_names(each, where)
+    elif isinstance(item, list):
+        for each in item:
+            _check_names(each, where)
+
+
+def _size(item: Json, key: str, where: str, least: int = 1) -> int:
+    value = item.get(key)
+    if type(value) is not int or value < least:
+        raise InputError(where, f"'{key}': {value!r}", f"a number from {least} up")
+    return value
+
+
 def _check_version(root: Json, name: str) -> None:
     version = (root.get("__meta__") or {}).get("version", [2, 0])
     if not isinstance(version, list) or version[:1] != [2]:
@@ -143,6 +164,8 @@ def _read_headers(root: Json, reader: Reader) -> None:
         stack, index = places.get(name, (None, 0))
         if not metadata and types[kind].width % 8:
             raise InputError(where, f"{types[kind].width} bits", "a whole number of bytes")
+        if metadata and (stack is not None or name in members):
+            raise InputError(where, "metadata in a stack or union", "headers alone")
         reader.headers[name] = ir.Header(name, types[kind], metadata, stack, index, members.get(name))
 
 
@@ -156,6 +179,8 @@ def _read_header_type(item: Json, reader: Reader) -> ir.HeaderType:
         if len(flags) > 1 and flags[1]:
             raise InputError(where, f"saturating field {name}", "fields that do not saturate")
         variable = width == "*"
+        if not isinstance(name, str) or not (variable or (isinstance(width, int) and width > 0)):
+            raise InputError(where, f"field {name!r} of width {width!r}", "a name, and a number of bits or '*'")
         if variable and offset % 8:
             raise InputError(where, f"field {name} of variable length at bit {offset}", "one that starts on a byte")
         fields.append(ir.FieldType(name, 0 if variable else int(width), bool(flags and flags[0]), variable))
@@ -179,7 +204,9 @@ def _read_arrays(
     counters: dict[str, ir.CounterArray] = {}
     for item in root.get("counter_arrays") or ():
         table = item["binding"] if item.get("is_direct") else None
-        counters[item["name"]] = ir.CounterArray(item["name"], int(item.get("size", 0)), table)
+        counters[item["name"]] = ir.CounterArray(
+            item["name"], 0 if table is not None else _size(item, "size", reader.program, 0), table
+        )
     meters: dict[str, ir.MeterArray] = {}
     for item in root.get("meter_arrays") or ():
         where = reader.where(f"meter {item['name']}")
@@ -188,14 +215,16 @@ def _read_arrays(
         direct = bool(item.get("is_direct"))
         meters[item["name"]] = ir.MeterArray(
             item["name"],
-            int(item["size"]),
+            _size(item, "size", reader.program, 0),
             int(item["rate_count"]),
             item["type"],
             item["binding"] if direct else None,
             reader.field(item["result_target"], where) if direct else None,
         )
     registers = {
-        item["name"]: ir.RegisterArray(item["name"], int(item["size"]), int(item["bitwidth"]))
+        item["name"]: ir.RegisterArray(
+            item["name"], _size(item, "size", reader.program, 0), _size(item, "bitwidth", reader.program)
+        )
         for item in root.get("register_arrays") or ()
     }
     reader.objects["counter_array"].update(name for name, item in counters.items() if item.table is None)
@@ -215,7 +244,7 @@ def _read_calculations(root: Json, reader: Reader) -> dict[str, ir.Calculation]:
                 case "field":
                     inputs.append(reader.field(each["value"], where))
                 case "hexstr":
-                    inputs.append((hexadecimal(each["value"], where), int(each["bitwidth"])))
+                    inputs.append((hexadecimal(each["value"], where), _size(each, "bitwidth", where)))
                 case "header":
                     inputs.append(ir.HeaderRef(reader.reference("header", each["value"], where)))
                 case "payload":
@@ -230,7 +259,9 @@ def _read_actions(root: Json, reader: Reader) -> dict[int, ir.Action]:
     actions: dict[int, ir.Action] = {}
     for item in _list(root, "actions", reader.program):
         where = reader.where(f"action {item.get('name')}")
-        parameters = tuple((each["name"], int(each["bitwidth"])) for each in _list(item, "runtime_data", where))
+        parameters = tuple(
+            (each["name"], _size(each, "bitwidth", where)) for each in _list(item, "runtime_data", where)
+        )
         primitives = tuple(reader.primitive(each, where) for each in _list(item, "primitives", where))
         actions[item["id"]] = ir.Action(item["id"], item["name"], parameters, primitives)
     return actions
@@ -380,6 +411,8 @@ def _read_extract(arguments: list[Json], variable: bool, reader: Reader, where: 
     if kind == "regular":
         target = ir.HeaderRef(reader.reference("header", name, where))
         header_type = reader.headers[target.name].type
+        if reader.headers[target.name].metadata:
+            raise InputError(where, f"extract of metadata {name}", "a header")
     elif kind == "stack":
         target = ir.StackRef(reader.reference("header_stack", name, where))
         header_type = reader.stacks[target.name].type

@@ -1,6 +1,6 @@
-"""Egress queues in virtual time, against times worked out by hand: per-priority rates, one link, strict priority, depth.
+"""Egress queues in virtual time, against times worked out by hand: per-priority rates, one link, strict priority.
 
-Frames go through `metadata.p4`, whose first byte chooses the priority and which shows what the program sees of its queue.
+Frames go through `metadata.p4`, whose first byte chooses the priority and which shows what it sees of its queue.
 """
 
 from __future__ import annotations
