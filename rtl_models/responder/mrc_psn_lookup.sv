@@ -1,34 +1,26 @@
-// First half of the PSN tracker: what the window's memory says about a PSN, kept up to date until it is decided.
+// First half of the PSN tracker: works out, for each event, the next hole behind its PSN, and keeps
+// it right until the event is decided.
 //
-// For each event the pipeline works out three things that do not depend on the cumulative PSN:
+// The next hole does not depend on the cumulative PSN, so it is searched ahead of the decision, in as
+// many stages as it takes, whatever the window. From the snapshot on, every PSN that is recorded by an
+// event ahead (the `upd_*` bus) is merged into each event behind: when the recorded PSN is my next
+// hole, mine becomes *its* next hole, which its own pass has found. So head can move past 4,096 PSNs
+// in one clock, and do it again in the next one.
 //
-//   next      the lowest PSN above this one that has not been received,
-//   first     the lowest PSN of this one's 64-bit word that has not been received (its bit number),
-//   seen      whether this very PSN has been received.
+// Where the next hole is in another word, mrc_psn_search names the word and the hole memory here the
+// bit: for each word and lap parity the first PSN not received. It is 0 when the lap is complete,
+// which is what the next lap of the same parity starts with, so it is never cleared either.
 //
-// They are read from a consistent snapshot of the memory, and from then on every PSN that is recorded by an event ahead
-// (the `upd_*` bus) is merged into each event behind: when the recorded PSN is my next hole, my next hole becomes
-// *its* next hole, which its own pipeline pass has found. So the search of a 4,096-bit window is spread over the stages
-// and never stands in the loop from one event to the next.
-//
-// Memory of a QP, WORDS words of 64 bits each, none of it ever cleared:
-//   word      bit b of word w holds the lap parity (PSN bit RING_W) of the last PSN received there. A bit that equals the
-//             parity of the PSN in question means received; head moves on and the same bit means not received, one lap up.
-//   full      one bit a word, same code: parity of the last lap in which all 64 PSNs of the word were received.
-//   hole      for each word and lap parity the bit number of the first PSN not received. 0 when that lap is complete,
-//             which is what the next lap of the same parity starts with.
-//   touched   one bit a word: written since the QP was set up. Until then its word and hole count as empty.
-//
-// Stages: 0 read the words; 2 snapshot; 3 received bits of my word, words that are not full; 4 find the first of each;
-// 5 read the hole of the word found; 7 next hole known; 8 result. Latency: 8 clocks. Throughput: an event each clock.
+// Stages: 0 to 4 search, 5 read the hole of the word found, 7 next hole known, 8 result.
+// Latency: 8 clocks. Throughput: an event each clock.
 
 `default_nettype none
 
 module mrc_psn_lookup
   import mrc_pkg::*;
 #(
-    parameter int unsigned QPS = 64,       // queue pairs
-    parameter int unsigned RING_W = 12,    // log2 of the PSNs that a QP's memory holds, 7 or more
+    parameter int unsigned QPS = 64,  // queue pairs
+    parameter int unsigned RING_W = 12,  // log2 of the PSNs that a QP's memory holds, 7 or more
     parameter int unsigned WINDOW_W = 13,  // bits of a window size
     localparam int unsigned QP_W = $clog2(QPS),
     localparam int unsigned WORD_W = RING_W - 6,
@@ -50,18 +42,18 @@ module mrc_psn_lookup
     input wire logic             upd_valid_i,
     input wire logic [ QP_W-1:0] upd_qp_i,
     input wire logic [PSN_W-1:0] upd_psn_i,
-    input wire logic [PSN_W-1:0] upd_next_i,  // the next hole behind it
-    input wire logic             upd_fill_i,  // it completes its word
+    input wire logic [PSN_W-1:0] upd_next_i,   // the next hole behind it
+    input wire logic             upd_fill_i,   // it completes its word
 
     // The same one clock later: write port of the memory
-    input wire logic             cmt_state_we_i,   // head, full and touched bits
-    input wire logic             cmt_record_i,     // a PSN was recorded
+    input wire logic             cmt_state_we_i,  // head, full and touched bits
+    input wire logic             cmt_record_i,    // a PSN was recorded
     input wire logic [ QP_W-1:0] cmt_qp_i,
     input wire logic [PSN_W-1:0] cmt_psn_i,
     input wire logic [PSN_W-1:0] cmt_next_i,
     input wire logic             cmt_fill_i,
-    input wire logic             cmt_fresh_i,      // first PSN in its word since the set-up
-    input wire logic [      5:0] cmt_first_i,      // first hole of its word, for its lap parity
+    input wire logic             cmt_fresh_i,     // first PSN in its word since the set-up
+    input wire logic [      5:0] cmt_first_i,     // first hole of its word and lap
     input wire logic [     63:0] cmt_word_i,
     input wire logic [PSN_W-1:0] cmt_head_i,
     input wire logic [WORDS-1:0] cmt_full_i,
@@ -77,78 +69,169 @@ module mrc_psn_lookup
     output logic [PSN_W-1:0] next_o,
     output logic [      5:0] first_o,
     output logic             seen_o,
-    output logic [     63:0] word_o             // my word as it stands, without my own bit
+    output logic [     63:0] word_o              // my word as it stands, without my own bit
 );
 
-  localparam int unsigned LAST = 8;
-  localparam int unsigned NUMBER_W = PSN_W - 6;  // bits of a PSN's word number: lap and word
+  // ------------------------------------------------------------ stages 0 to 4
+  logic [QP_W-1:0] qp[5:8];
+  logic [PSN_W-1:0] psn[5:8];
+  logic [PSN_W-1:0] psn_2;
+  logic found_known_5;
+  logic [PSN_W-1:0] found_next_5;
+  logic [5:0] found_first_5;
+  logic seen[5:8];
+  logic [63:0] word[5:8];
+  logic [WORDS-1:0] touched_5;
 
-  // ---------------------------------------------------------------- event of each stage, and how the update meets it
-  logic [QP_W-1:0] qp[LAST+1];
-  logic [PSN_W-1:0] psn[LAST+1];
-  logic [WORD_W-1:0] word_index[LAST+1];
-  logic [NUMBER_W-1:0] number[LAST+1];
-  logic same_qp[LAST];  // the update is of my QP
-  logic same_ring[LAST];  // and in the memory word that I use
-  logic same_number[LAST];  // and of the same lap: the word of PSNs that I am in
+  mrc_psn_search #(
+      .QPS(QPS),
+      .RING_W(RING_W)
+  ) u_search (
+      .clk_i,
+      .advance_i,
+      .qp_i,
+      .psn_i,
+      .upd_valid_i,
+      .upd_qp_i,
+      .upd_psn_i,
+      .upd_fill_i,
+      .cmt_state_we_i,
+      .cmt_record_i,
+      .cmt_qp_i,
+      .cmt_index_i(cmt_psn_i[RING_W-1:6]),
+      .cmt_word_i,
+      .cmt_head_i,
+      .cmt_full_i,
+      .cmt_touched_i,
+      .psn_2_o(psn_2),
+      .qp_o(qp[5]),
+      .psn_o(psn[5]),
+      .known_o(found_known_5),
+      .next_o(found_next_5),
+      .first_o(found_first_5),
+      .seen_o(seen[5]),
+      .word_o(word[5]),
+      .touched_o(touched_5)
+  );
 
-  assign qp[0] = qp_i;
-  assign psn[0] = psn_i;
+  // ------------------------------------------------------------ stages 5 to 8: the update and me
+  logic [WORD_W-1:0] upd_index;
+  logic same_qp[5:7];  // the update is of my QP,
+  logic same_index[5:7];  // and in the memory word that I use,
+  logic same_word[5:7];  // and of the same lap
 
-  for (genvar s = 0; s < LAST; s++) begin : gen_event
+  assign upd_index = upd_psn_i[RING_W-1:6];
+
+  for (genvar s = 5; s < 8; s++) begin : gen_event
     assign same_qp[s] = upd_valid_i && upd_qp_i == qp[s];
-    assign same_ring[s] = same_qp[s] && upd_psn_i[RING_W-1:6] == word_index[s];
-    assign same_number[s] = same_ring[s] && upd_psn_i[PSN_W-1:RING_W] == psn[s][PSN_W-1:RING_W];
+    assign same_index[s] = same_qp[s] && upd_index == psn[s][RING_W-1:6];
+    assign same_word[s] = same_index[s] && upd_psn_i[PSN_W-1:RING_W] == psn[s][PSN_W-1:RING_W];
 
     always_ff @(posedge clk_i) begin
       if (advance_i) begin
-        qp[s+1]  <= qp[s];
-        psn[s+1] <= psn[s];
+        qp[s+1]   <= qp[s];
+        psn[s+1]  <= psn[s];
+        seen[s+1] <= seen[s] || same_word[s] && upd_psn_i[5:0] == psn[s][5:0];
+        word[s+1] <= word[s];
+        if (same_index[s]) word[s+1][upd_psn_i[5:0]] <= upd_psn_i[RING_W];
       end
     end
   end
 
-  for (genvar s = 0; s <= LAST; s++) begin : gen_fields
-    assign word_index[s] = psn[s][RING_W-1:6];
-    assign number[s] = psn[s][PSN_W-1:6];
+  // ------------------------------------------------------------ stage 5: what stage 4 could not merge
+  logic late_qp_5, late_next_5, late_first_5;
+
+  assign late_qp_5 = cmt_record_i && cmt_qp_i == qp[5];
+  assign late_next_5 = late_qp_5 && cmt_psn_i[PSN_W-1:6] == found_next_5[PSN_W-1:6] &&
+      (found_known_5 ? cmt_psn_i[5:0] == found_next_5[5:0] : cmt_fill_i);
+  assign late_first_5 = late_qp_5 && cmt_psn_i == {psn[5][PSN_W-1:6], found_first_5};
+
+  // ------------------------------------------------------------ stages 5 to 7: hole of the word found
+  logic fresh_5, fresh_6, fresh_7;  // it is still untouched: its first PSN is the hole
+  logic [WORD_W-1:0] found_index_5, found_index_6;
+  logic [5:0] hole_7[2];
+
+  assign found_index_5 = found_next_5[RING_W-1:6];
+  assign fresh_5 = !touched_5[found_index_5];
+
+  always_ff @(posedge clk_i) begin
+    if (advance_i) begin
+      found_index_6 <= found_index_5;
+      fresh_6 <= fresh_5 && !(same_qp[5] && upd_index == found_index_5);
+      fresh_7 <= fresh_6 && !(same_qp[6] && upd_index == found_index_6);
+    end
   end
 
-  logic [WORD_W-1:0] upd_index;
-  logic upd_lap;
-  assign upd_index = upd_psn_i[RING_W-1:6];
-  assign upd_lap = upd_psn_i[RING_W];
+  for (genvar parity = 0; parity < 2; parity++) begin : gen_holes
+    logic mine;
+    assign mine = cmt_psn_i[RING_W] == (parity == 1);
 
-  // ---------------------------------------------------------------- stage 0 to 2: snapshot of the memory
-  logic [PSN_W-1:0] head_2;
-  logic [WORDS-1:0] full_2, touched_2;
-  logic [63:0] row_2;
-  logic [WINDOW_W-1:0] window_1, window_2;
+    mrc_ram_forward #(
+        .WIDTH(6),
+        .DEPTH(QPS * WORDS)
+    ) u_holes (
+        .clk_i,
+        .en_i(advance_i),
+        .raddr_i({qp[5], found_index_5}),
+        .rdata_o(hole_7[parity]),
+        // The first PSN in a word since the set-up makes the entries of both laps valid.
+        .we_i(cmt_record_i && (mine || cmt_fresh_i)),
+        .waddr_i({cmt_qp_i, cmt_psn_i[RING_W-1:6]}),
+        .wdata_i(mine ? cmt_first_i : 6'd0)
+    );
+  end
 
-  mrc_ram_forward #(
-      .WIDTH(PSN_W + 2 * WORDS),
-      .DEPTH(QPS)
-  ) u_state (
-      .clk_i,
-      .en_i(advance_i),
-      .raddr_i(qp[0]),
-      .rdata_o({head_2, full_2, touched_2}),
-      .we_i(cmt_state_we_i),
-      .waddr_i(cmt_qp_i),
-      .wdata_i({cmt_head_i, cmt_full_i, cmt_touched_i})
-  );
+  // ------------------------------------------------------------ stages 5 to 8: next and first hole
+  logic known[5:7];  // the next hole is known to the bit, else the word that it is in
+  logic [PSN_W-1:0] next[5:7];
+  logic [5:0] first[5:7];
+  logic known_6_q, known_7_q;
+  logic [PSN_W-1:0] next_6_q, next_7_q;
+  logic taken[5:7];  // the update takes my next hole, or the last one of the word that it is in
 
-  mrc_ram_forward #(
-      .WIDTH(64),
-      .DEPTH(QPS * WORDS)
-  ) u_words (
-      .clk_i,
-      .en_i(advance_i),
-      .raddr_i({qp[0], word_index[0]}),
-      .rdata_o(row_2),
-      .we_i(cmt_record_i),
-      .waddr_i({cmt_qp_i, cmt_psn_i[RING_W-1:6]}),
-      .wdata_i(cmt_word_i)
-  );
+  assign known[5] = found_known_5 || late_next_5;
+  assign next[5]  = late_next_5 ? cmt_next_i : found_next_5;
+  assign known[6] = known_6_q;
+  assign next[6]  = next_6_q;
+  assign known[7] = 1'b1;
+  always_comb begin
+    next[7] = next_7_q;
+    if (!known_7_q) next[7][5:0] = fresh_7 ? 6'd0 : hole_7[next_7_q[RING_W]];
+  end
+
+  for (genvar s = 5; s < 8; s++) begin : gen_taken
+    assign taken[s] = same_qp[s] && upd_psn_i[PSN_W-1:6] == next[s][PSN_W-1:6] &&
+        (known[s] ? upd_psn_i[5:0] == next[s][5:0] : upd_fill_i);
+  end
+
+  // When the update completes my word, I have been seen and the first hole is not asked for.
+  function automatic logic [5:0] first_left(input logic [5:0] bit_index, input logic in_my_word);
+    first_left = in_my_word && upd_psn_i[5:0] == bit_index ? upd_next_i[5:0] : bit_index;
+  endfunction
+
+  assign first[5] = late_first_5 ? cmt_next_i[5:0] : found_first_5;
+
+  always_ff @(posedge clk_i) begin
+    if (advance_i) begin
+      known_6_q <= known[5] || taken[5];
+      known_7_q <= known[6] || taken[6];
+      next_6_q <= taken[5] ? upd_next_i : next[5];
+      next_7_q <= taken[6] ? upd_next_i : next[6];
+      next_o <= taken[7] ? upd_next_i : next[7];
+      first[6] <= first_left(first[5], same_word[5]);
+      first[7] <= first_left(first[6], same_word[6]);
+      first_o <= first_left(first[7], same_word[7]);
+    end
+  end
+
+  // ------------------------------------------------------------ what the window is compared with
+  // 24 bits in two halves, a clock each
+  localparam int unsigned HALF = PSN_W / 2;
+  logic [WINDOW_W-1:0] window_1;
+  logic [PSN_W-1:0] window_2;
+  logic [HALF-1:0] window_high_3, psn_high_3;
+  logic [HALF:0] low_3;
+  logic [PSN_W-1:0] less_window[4:8];
 
   mrc_ram #(
       .WIDTH(WINDOW_W),
@@ -156,7 +239,7 @@ module mrc_psn_lookup
   ) u_window (
       .clk_i,
       .en_i(advance_i),
-      .raddr_i(qp[0]),
+      .raddr_i(qp_i),
       .rdata_o(window_1),
       .we_i(setup_we_i),
       .waddr_i(setup_qp_i),
@@ -164,303 +247,23 @@ module mrc_psn_lookup
   );
 
   always_ff @(posedge clk_i) begin
-    if (advance_i) window_2 <= window_1;
-  end
-
-  // ---------------------------------------------------------------- stage 2: my word; the words behind it that have holes
-  logic [WORD_W-1:0] head_index_2;
-  logic [5:0] head_bit_2;
-  logic lap_2;
-  logic touched_mine_2;
-  logic [63:0] empty_row_2;  // an untouched word: every bit as "not received" for the PSN that it stands for
-  logic [63:0] word_2, equal_2;
-  logic [WORDS-1:0] holed_2, holed_3_d;
-  logic clears_holed_2, clears_holed_3;
-
-  assign head_index_2 = head_2[RING_W-1:6];
-  assign head_bit_2 = head_2[5:0];
-  assign lap_2 = psn[2][RING_W];
-  assign touched_mine_2 = touched_2[word_index[2]];
-
-  always_comb begin
-    for (int b = 0; b < 64; b++) begin
-      // Places below head already stand for the next lap.
-      empty_row_2[b] = !head_2[RING_W] ^ (word_index[2] < head_index_2 ||
-          word_index[2] == head_index_2 && b[5:0] < head_bit_2);
-      word_2[b] = touched_mine_2 ? row_2[b] : empty_row_2[b];
-      equal_2[b] = touched_mine_2 && row_2[b] == lap_2;
-      if (same_ring[2] && upd_psn_i[5:0] == b[5:0]) word_2[b] = upd_lap;
-    end
-    // The search goes from the word above mine around the ring, through mine of the next lap, and ends at head's word at
-    // the latest, since there at least head itself is not received.
-    for (int w = 0; w < WORDS; w++) begin
-      holed_2[w] = head_index_2 == w[WORD_W-1:0] || full_2[w] != (lap_2 ^ (w[WORD_W-1:0] <= word_index[2]));
-    end
-  end
-
-  // The update completes a word that this search may still find.
-  assign clears_holed_2 = same_qp[2] && upd_fill_i && upd_lap == (lap_2 ^ (upd_index <= word_index[2]));
-  assign clears_holed_3 = same_qp[3] && upd_fill_i && upd_lap == (psn[3][RING_W] ^ (upd_index <= word_index[3]));
-
-  // Where my word lies from head's, as the snapshot has it
-  logic [NUMBER_W-1:0] distance_2;
-  assign distance_2 = number[2] - head_2[PSN_W-1:6];
-
-  typedef enum logic [1:0] {
-    PLACE_HEAD,    // head is in it: places below head are of PSNs long received
-    PLACE_WITHIN,  // behind head's, of one lap
-    PLACE_TOP,     // head's memory word one lap up: only places below head can hold anything
-    PLACE_OUTSIDE  // below head or above the ring: nothing of it is held
-  } place_e;
-  place_e place_2, place_3;
-  logic merged_3;
-  logic [5:0] head_bit_3, merged_bit_3;
-  logic [63:0] equal_3;
-  logic [WORDS-1:0] holed_3, touched_3;
-
-  always_comb begin
-    holed_3_d = holed_2;
-    if (clears_holed_2) holed_3_d[upd_index] = 1'b0;
-    if (distance_2 == '0) place_2 = PLACE_HEAD;
-    else if (distance_2 < NUMBER_W'(WORDS)) place_2 = PLACE_WITHIN;
-    else if (distance_2 == NUMBER_W'(WORDS)) place_2 = PLACE_TOP;
-    else place_2 = PLACE_OUTSIDE;
-  end
-
-  always_ff @(posedge clk_i) begin
     if (advance_i) begin
-      place_3 <= place_2;
-      head_bit_3 <= head_bit_2;
-      equal_3 <= equal_2;
-      holed_3 <= holed_3_d;
-      // Other laps share a word's memory, so the update goes to the received bits of stage 3 apart from the word.
-      merged_3 <= same_number[2];
-      merged_bit_3 <= upd_psn_i[5:0];
-    end
-  end
-
-  // ---------------------------------------------------------------- stage 3: received bits of my word, in my lap
-  logic [63:0] received_3, received_4, received_up_4;
-  logic [WORDS-1:0] holed_up_4, holed_around_4, touched_4, touched_5;
-  logic beyond_4;
-  logic [NUMBER_W-1:0] number_plus_1_4;
-  logic [PSN_W-RING_W-1:0] lap_plus_1_4;
-
-  always_comb begin
-    for (int b = 0; b < 64; b++) begin
-      unique case (place_3)
-        PLACE_HEAD: received_3[b] = equal_3[b] || b[5:0] < head_bit_3;
-        PLACE_WITHIN: received_3[b] = equal_3[b];
-        PLACE_TOP: received_3[b] = equal_3[b] && b[5:0] < head_bit_3;
-        PLACE_OUTSIDE: received_3[b] = 1'b0;
-      endcase
-      if (merged_3 && merged_bit_3 == b[5:0] || same_number[3] && upd_psn_i[5:0] == b[5:0]) received_3[b] = 1'b1;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (advance_i) begin
-      received_4 <= received_3;
-      beyond_4 <= place_3 == PLACE_TOP || place_3 == PLACE_OUTSIDE;
-      number_plus_1_4 <= number[3] + 1'b1;
-      lap_plus_1_4 <= psn[3][PSN_W-1:RING_W] + 1'b1;
-      for (int b = 0; b < 64; b++) received_up_4[b] <= received_3[b] || b[5:0] <= psn[3][5:0];
-      for (int w = 0; w < WORDS; w++) begin
-        holed_up_4[w] <= holed_3[w] && w[WORD_W-1:0] > word_index[3] &&
-            !(clears_holed_3 && upd_index == w[WORD_W-1:0]);
-        holed_around_4[w] <= holed_3[w] && w[WORD_W-1:0] <= word_index[3] &&
-            !(clears_holed_3 && upd_index == w[WORD_W-1:0]);
-      end
-    end
-  end
-
-  // Words touched by updates since the snapshot
-  function automatic logic [WORDS-1:0] touch(input logic [WORDS-1:0] touched, input logic mine);
-    touch = touched;
-    if (mine) touch[upd_index] = 1'b1;
-  endfunction
-
-  always_ff @(posedge clk_i) begin
-    if (advance_i) begin
-      touched_3 <= touch(touched_2, same_qp[2]);
-      touched_4 <= touch(touched_3, same_qp[3]);
-      touched_5 <= touch(touched_4, same_qp[4]);
-    end
-  end
-
-  // ---------------------------------------------------------------- stage 4: find the first of each
-  logic up_found, holed_up_found;
-  logic unused_found, unused_holed_found;  // a full word's first hole is not asked for; head's word always has one
-  logic [5:0] up_bit, first_bit;
-  logic [WORD_W-1:0] holed_up_index, holed_around_index, holed_index;
-
-  mrc_find_first #(
-      .WIDTH(64)
-  ) u_first_up (
-      .bits_i (~received_up_4),
-      .found_o(up_found),
-      .index_o(up_bit)
-  );
-
-  mrc_find_first #(
-      .WIDTH(64)
-  ) u_first (
-      .bits_i (~received_4),
-      .found_o(unused_found),
-      .index_o(first_bit)
-  );
-
-  mrc_find_first #(
-      .WIDTH(WORDS)
-  ) u_holed_up (
-      .bits_i (holed_up_4),
-      .found_o(holed_up_found),
-      .index_o(holed_up_index)
-  );
-
-  mrc_find_first #(
-      .WIDTH(WORDS)
-  ) u_holed_around (
-      .bits_i (holed_around_4),
-      .found_o(unused_holed_found),
-      .index_o(holed_around_index)
-  );
-
-  assign holed_index = holed_up_found ? holed_up_index : holed_around_index;
-
-  // From here on the next hole is `known`, or the word that it is in is.
-  logic known_5, known_6, known_7;
-  logic [PSN_W-1:0] next_5, next_6, next_7;
-  logic [5:0] first_5;
-  logic seen_5;
-
-  always_ff @(posedge clk_i) begin
-    if (advance_i) begin
-      known_5 <= up_found || beyond_4;
-      // Above the ring's end nothing is received: the next hole is the next PSN.
-      if (up_found) next_5 <= {number[4], up_bit};
-      else if (beyond_4) next_5 <= {number_plus_1_4, 6'd0};
-      else next_5 <= {holed_up_found ? psn[4][PSN_W-1:RING_W] : lap_plus_1_4, holed_index, 6'd0};
-      first_5 <= first_bit;
-      seen_5 <= received_4[psn[4][5:0]] || same_number[4] && upd_psn_i[5:0] == psn[4][5:0];
-    end
-  end
-
-  // ---------------------------------------------------------------- stage 5: merge what was recorded during stage 4
-  // Finding takes most of stage 4's clock, so its update is taken from the write port, one clock later.
-  logic late_same_qp_5, late_known_5;
-  logic [PSN_W-1:0] late_next_5;
-  logic [5:0] late_first_5;
-
-  assign late_same_qp_5 = cmt_record_i && cmt_qp_i == qp[5];
-
-  always_comb begin
-    late_known_5 = known_5;
-    late_next_5 = next_5;
-    if (late_same_qp_5 && (known_5 ? cmt_psn_i == next_5 : cmt_fill_i && cmt_psn_i[PSN_W-1:6] == next_5[PSN_W-1:6])) begin
-      late_known_5 = 1'b1;
-      late_next_5  = cmt_next_i;
-    end
-    late_first_5 = first_5;
-    if (late_same_qp_5 && cmt_psn_i == {number[5], first_5}) late_first_5 = cmt_next_i[5:0];
-  end
-
-  // ---------------------------------------------------------------- stage 5 to 7: hole of the word that was found
-  logic [WORD_W-1:0] holed_index_5;
-  logic [5:0] hole_even_7, hole_odd_7;
-  logic fresh_5, fresh_6, fresh_7;  // the word found is still untouched: its hole is its first PSN
-
-  assign holed_index_5 = next_5[RING_W-1:6];
-  assign fresh_5 = !touched_5[holed_index_5];
-
-  for (genvar parity = 0; parity < 2; parity++) begin : gen_holes
-    logic [5:0] hole_7;
-    mrc_ram_forward #(
-        .WIDTH(6),
-        .DEPTH(QPS * WORDS)
-    ) u_holes (
-        .clk_i,
-        .en_i(advance_i),
-        .raddr_i({qp[5], holed_index_5}),
-        .rdata_o(hole_7),
-        // The first PSN in a word since the set-up makes both laps' entries valid.
-        .we_i(cmt_record_i && (cmt_psn_i[RING_W] == (parity == 1) || cmt_fresh_i)),
-        .waddr_i({cmt_qp_i, cmt_psn_i[RING_W-1:6]}),
-        .wdata_i(cmt_psn_i[RING_W] == (parity == 1) ? cmt_first_i : 6'd0)
-    );
-  end
-  assign hole_even_7 = gen_holes[0].hole_7;
-  assign hole_odd_7  = gen_holes[1].hole_7;
-
-  // ---------------------------------------------------------------- merging, stage by stage
-  // The update fills my next hole, or the word that it is in
-  function automatic logic takes_next(input logic known, input logic [PSN_W-1:0] next, input logic mine);
-    logic same_word, same_bit;
-    same_word = upd_psn_i[PSN_W-1:6] == next[PSN_W-1:6];
-    same_bit = upd_psn_i[5:0] == next[5:0];
-    takes_next = mine && same_word && (known ? same_bit : upd_fill_i);
-  endfunction
-
-  // The first hole of my word. When the update completes the word, I have been seen and need it no more.
-  function automatic logic [5:0] merge_first(input logic [5:0] first, input logic mine);
-    merge_first = mine && upd_psn_i[5:0] == first ? upd_next_i[5:0] : first;
-  endfunction
-
-  function automatic logic [63:0] merge_word(input logic [63:0] word, input logic mine);
-    merge_word = word;
-    if (mine) merge_word[upd_psn_i[5:0]] = upd_lap;
-  endfunction
-
-  logic [PSN_W-1:0] hole_next_7;
-  logic [5:0] first_6, first_7;
-  logic seen_6, seen_7;
-  logic [63:0] word_3, word_4, word_5, word_6, word_7;
-  logic [PSN_W-1:0] less_window[3:LAST];
-  logic taken_5, taken_6, taken_7;
-
-  assign hole_next_7 = known_7 ? next_7
-      : {next_7[PSN_W-1:6], fresh_7 ? 6'd0 : next_7[RING_W] ? hole_odd_7 : hole_even_7};
-
-  assign taken_5 = takes_next(late_known_5, late_next_5, same_qp[5]);
-  assign taken_6 = takes_next(known_6, next_6, same_qp[6]);
-  assign taken_7 = takes_next(1'b1, hole_next_7, same_qp[7]);
-
-  always_ff @(posedge clk_i) begin
-    if (advance_i) begin
-      known_6 <= late_known_5 || taken_5;
-      known_7 <= known_6 || taken_6;
-      next_6 <= taken_5 ? upd_next_i : late_next_5;
-      next_7 <= taken_6 ? upd_next_i : next_6;
-      next_o <= taken_7 ? upd_next_i : hole_next_7;
-
-      fresh_6 <= fresh_5 && !(same_qp[5] && upd_index == holed_index_5);
-      fresh_7 <= fresh_6 && !(same_qp[6] && upd_index == next_6[RING_W-1:6]);
-
-      first_6 <= merge_first(late_first_5, same_number[5]);
-      first_7 <= merge_first(first_6, same_number[6]);
-      first_o <= merge_first(first_7, same_number[7]);
-
-      seen_6 <= seen_5 || same_number[5] && upd_psn_i[5:0] == psn[5][5:0];
-      seen_7 <= seen_6 || same_number[6] && upd_psn_i[5:0] == psn[6][5:0];
-      seen_o <= seen_7 || same_number[7] && upd_psn_i[5:0] == psn[7][5:0];
-
-      word_3 <= word_2;
-      word_4 <= merge_word(word_3, same_ring[3]);
-      word_5 <= merge_word(word_4, same_ring[4]);
-      word_6 <= merge_word(word_5, same_ring[5]);
-      word_7 <= merge_word(word_6, same_ring[6]);
-      word_o <= merge_word(word_7, same_ring[7]);
-
-      less_window[3] <= psn[2] - PSN_W'(window_2);
-      for (int s = 4; s <= LAST; s++) less_window[s] <= less_window[s-1];
+      window_2 <= PSN_W'(window_1);
+      low_3 <= {1'b0, psn_2[HALF-1:0]} - {1'b0, window_2[HALF-1:0]};
+      psn_high_3 <= psn_2[PSN_W-1:HALF];
+      window_high_3 <= window_2[PSN_W-1:HALF];
+      less_window[4] <= {psn_high_3 - window_high_3 - HALF'(low_3[HALF]), low_3[HALF-1:0]};
+      for (int s = 5; s <= 8; s++) less_window[s] <= less_window[s-1];
       psn_plus_1_o <= psn[7] + 1'b1;
     end
   end
 
   assign qp_5_o = qp[5];
-  assign qp_o = qp[LAST];
-  assign psn_o = psn[LAST];
-  assign psn_less_window_o = less_window[LAST];
+  assign qp_o = qp[8];
+  assign psn_o = psn[8];
+  assign psn_less_window_o = less_window[8];
+  assign seen_o = seen[8];
+  assign word_o = word[8];
 
 endmodule
 

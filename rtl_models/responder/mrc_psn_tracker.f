@@ -5,7 +5,9 @@ rtl_models/common/mrc_find_first.sv
 rtl_models/common/mrc_skid_buffer.sv
 rtl_models/common/mrc_stream_assert.sv
 rtl_models/responder/psn_tracker_pkg.sv
+rtl_models/responder/mrc_psn_search.sv
 rtl_models/responder/mrc_psn_lookup.sv
 rtl_models/responder/mrc_psn_decide.sv
 rtl_models/responder/mrc_psn_bitmap.sv
+rtl_models/responder/mrc_psn_tracker_assert.sv
 rtl_models/responder/mrc_psn_tracker.sv

@@ -1,16 +1,18 @@
-// The responder's window over PSNs, one for each QP: says of each PSN whether it is new, received before, below or above
-// the window, records it, moves the cumulative PSN past any run of received PSNs, and builds what a SACK carries
-// (mrc-facts.md 1.7, 3 and 11). docs/rtl.md draws the pipeline and explains the method.
+// The responder's window over PSNs, one for each QP: says of each PSN whether it is new, received
+// before, below or above the window, records it, moves the cumulative PSN past any run of received
+// PSNs, and builds what a SACK carries (mrc-facts.md 1.7, 3 and 11). docs/rtl.md draws the pipeline
+// and explains the method.
 //
-// Throughput: one PSN each clock, in any mix of QPs, whatever the window. For one QP back to back: one PSN every
-// SAME_QP_INTERVAL clocks; a PSN that comes sooner waits (ev_ready_o). Events are answered in the order of acceptance.
-// Latency: 13 + SAME_QP_INTERVAL clocks from the clock in which ev_valid_i and ev_ready_o are high to the first clock of
-// res_valid_o, for every event, as long as nothing waits.
-// Set-up: a QP is set up, again and again, by its first PSN and its window size, in one event: no memory is cleared. Set-ups
-// and PSNs take effect in the order of acceptance; when both are offered, the set-up goes first. One set-up is under way at
-// a time, and PSNs of its QP that follow it wait until it is done, about 10 clocks; PSNs of other QPs pass. A PSN of a QP
-// that was never set up gives a meaningless result and harms no other QP.
-// Memory bits: QPS * (2 * WINDOW + 12 * WINDOW/64 + state), for WINDOW of 128 and more.
+// Throughput: one PSN each clock, in any mix of QPs, whatever the window. One QP back to back: one PSN
+// every SAME_QP_INTERVAL clocks; a PSN that comes sooner waits (ev_ready_o). Results come in the order
+// of acceptance.
+// Latency: 13 + SAME_QP_INTERVAL clocks from the clock in which ev_valid_i and ev_ready_o are high to
+// the first clock of res_valid_o, for every PSN, as long as nothing waits.
+// Set-up: a QP is set up, and later set up anew, by its first PSN and its window size, in one event; no
+// memory is cleared. Set-ups and PSNs take effect in the order of acceptance; when both are offered,
+// the set-up goes first. One is under way at a time; a PSN of its QP that comes behind it waits until
+// the set-up is decided, and what follows that PSN waits too. A PSN of a QP that was never set up gives
+// a meaningless result and harms no other QP.
 
 `default_nettype none
 
@@ -27,7 +29,7 @@ module mrc_psn_tracker
     localparam int unsigned WINDOW_W = $clog2(WINDOW + 1)
 ) (
     input wire logic clk_i,
-    input wire logic rst_ni, // asynchronous, active low; forgets what is under way, no QP's state
+    input wire logic rst_ni,  // synchronous; what is under way is lost, the QPs must be set up anew
 
     // Set-up of a QP
     input  wire logic                init_valid_i,
@@ -42,16 +44,17 @@ module mrc_psn_tracker
     input  wire logic [ QP_W-1:0] ev_qp_i,
     input  wire logic [PSN_W-1:0] ev_psn_i,
 
-    // What each of them was, all values after the event
+    // What each of them was, all values after the event. Everything at or below cack was received,
+    // ooo_count PSNs beyond it, and bit i of the bitmap stands for base + i.
     output logic                                            res_valid_o,
     input  wire logic                                       res_ready_i,
     output logic                        [         QP_W-1:0] res_qp_o,
     output logic                        [        PSN_W-1:0] res_psn_o,
     output psn_tracker_pkg::psn_class_e                     res_class_o,
-    output logic                        [        PSN_W-1:0] res_cack_o,       // everything at or below was received
-    output logic                        [     WINDOW_W-1:0] res_ooo_count_o,  // PSNs received beyond cack
+    output logic                        [        PSN_W-1:0] res_cack_o,
+    output logic                        [     WINDOW_W-1:0] res_ooo_count_o,
     output logic                        [        PSN_W-1:0] res_base_o,
-    output logic                        [SACK_BITMAP_W-1:0] res_bitmap_o      // bit i: base + i was received
+    output logic                        [SACK_BITMAP_W-1:0] res_bitmap_o
 );
 
   import psn_tracker_pkg::*;
@@ -100,7 +103,7 @@ module mrc_psn_tracker
   assign ev_ready_o = take_0 && !take_init;
   assign take_ev = ev_valid_i && ev_ready_o;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid_0_q <= 1'b0;
       setup_busy_q <= 1'b0;
@@ -285,6 +288,67 @@ module mrc_psn_tracker
   );
 
   assign res_class_o = psn_class_e'(res_class);
+
+  // ---------------------------------------------------------------- stream rules and invariants
+`ifndef SYNTHESIS
+  mrc_stream_assert #(
+      .WIDTH(QP_W + PSN_W + WINDOW_W)
+  ) u_init_rule (
+      .clk_i,
+      .rst_ni,
+      .valid_i(init_valid_i),
+      .ready_i(init_ready_o),
+      .data_i ({init_qp_i, init_psn_i, init_window_i})
+  );
+
+  mrc_stream_assert #(
+      .WIDTH(QP_W + PSN_W)
+  ) u_ev_rule (
+      .clk_i,
+      .rst_ni,
+      .valid_i(ev_valid_i),
+      .ready_i(ev_ready_o),
+      .data_i ({ev_qp_i, ev_psn_i})
+  );
+
+  mrc_stream_assert #(
+      .WIDTH(2 + QP_W + 3 * PSN_W + WINDOW_W + SACK_BITMAP_W)
+  ) u_res_rule (
+      .clk_i,
+      .rst_ni,
+      .valid_i(res_valid_o),
+      .ready_i(res_ready_i),
+      .data_i({
+        res_class, res_qp_o, res_psn_o, res_cack_o, res_ooo_count_o, res_base_o, res_bitmap_o
+      })
+  );
+
+  mrc_psn_tracker_assert #(
+      .QPS(QPS),
+      .WINDOW(WINDOW),
+      .RING_W(RING_W)
+  ) u_invariants (
+      .clk_i,
+      .rst_ni,
+      .advance_i(advance),
+      .init_done_i(init_done),
+      .init_qp_i(setup_qp_q),
+      .init_psn_i(upd_psn),
+      .init_window_i(setup_window_q),
+      .cmt_valid_i(cmt_valid),
+      .cmt_record_i(cmt_record),
+      .cmt_qp_i(cmt_qp),
+      .cmt_psn_i(cmt_psn),
+      .cmt_next_i(cmt_next),
+      .cmt_head_i(cmt_head),
+      .cmt_recorded_i(cmt_recorded),
+      .sack_valid_i(sack_valid),
+      .sack_qp_i(sack_qp),
+      .sack_cack_i(sack_cack),
+      .sack_base_i(sack_base),
+      .sack_bit_0_i(sack_bitmap[0])
+  );
+`endif
 
 endmodule
 

@@ -1,0 +1,224 @@
+"""Traffic for the PSN tracker: what a set of QPs receives, and what the golden model says about each PSN.
+
+Everything is worked out before the simulation starts, from a seed, so a bench only offers and compares. The patterns
+are chosen for what is hard: holes that close in the clock after each other, jumps of the whole window, the window's
+edges, and numbers that wrap.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pymodel.nic.receive_window import Arrival, ReceiveWindow
+
+PSN_SPACE = 1 << 24
+HALF = PSN_SPACE // 2
+WORD = 64
+
+Model = Callable[[int, int], ReceiveWindow]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """QP `qp` starts anew, with `first_psn` expected and `window` PSNs in use."""
+
+    qp: int
+    first_psn: int
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """`psn` arrives on `qp`, and this is what the model says."""
+
+    qp: int
+    psn: int
+    arrival: Arrival
+
+
+Item = Setup | Packet
+
+
+class QpTraffic:
+    """PSNs of one QP, planned a pattern at a time from where its window stands."""
+
+    def __init__(self, rng: random.Random, model: ReceiveWindow) -> None:
+        self.rng = rng
+        self.model = model
+        self.plan: deque[int] = deque()
+
+    def packet(self) -> tuple[int, Arrival]:
+        while not self.plan:
+            pattern = self.rng.choice(self.PATTERNS)
+            self.plan.extend(psn % PSN_SPACE for psn in pattern(self))
+        psn = self.plan.popleft()
+        return psn, self.model.receive(psn)
+
+    @property
+    def head(self) -> int:
+        return self.model.cack_psn + 1
+
+    def span(self, most: int) -> int:
+        """A number of PSNs up to `most` and the window, small ones more often."""
+        most = min(most, self.model.window)
+        return self.rng.randint(1, most if self.rng.random() < 0.3 else min(most, 12))
+
+    def in_order(self) -> Iterator[int]:
+        yield from range(self.head, self.head + self.span(3 * WORD))
+
+    def reversed(self) -> Iterator[int]:
+        n = self.span(3 * WORD)
+        yield from range(self.head + n - 1, self.head - 1, -1)
+
+    def shuffled(self) -> Iterator[int]:
+        """Some PSNs in any order, a few of them lost, then the lost ones."""
+        head, n = self.head, self.span(300)
+        psns = list(range(head, head + n))
+        self.rng.shuffle(psns)
+        lost = psns[: self.rng.choice([0, 0, 1, n // 8])]
+        yield from psns[len(lost) :]
+        if self.rng.random() < 0.7:
+            yield from sorted(lost)
+
+    def crowded(self) -> Iterator[int]:
+        """A few places around head again and again, so that each event hits what those before it left."""
+        head, width = self.head, self.rng.choice([2, 3, 5, 9])
+        for _ in range(self.rng.randint(4, 40)):
+            yield head + self.rng.randint(-2, width)
+
+    def pointer_chase(self) -> Iterator[int]:
+        """One hole in each of many words, then the holes, one a clock: head jumps a word each time."""
+        head, window = self.head, self.model.window
+        most = 64 if self.rng.random() < 0.3 else 8
+        words = self.rng.randint(2, max(2, min(window // WORD, most)))
+        n = min(words * WORD, window)
+        start = -(head % WORD)  # the words of the memory, which head may stand in the middle of
+        places = [self.rng.choice([0, 1, 31, 62, 63, self.rng.randrange(WORD)]) for _ in range(words)]
+        holes = [start + WORD * word + place for word, place in enumerate(places)]
+        holes = [hole for hole in holes if 0 <= hole < n]
+        yield from (head + i for i in range(n) if i not in holes)
+        order = self.rng.choice(["up", "down", "any"])
+        if order == "down":
+            holes.reverse()
+        elif order == "any":
+            self.rng.shuffle(holes)
+        yield from (head + hole for hole in holes)
+
+    def long_jump(self) -> Iterator[int]:
+        """All but head, then head: cack moves past the run at once; what follows lies at the new window's edges."""
+        head, window = self.head, self.model.window
+        n = window if self.rng.random() < 0.5 else self.rng.randint(1, window)
+        yield from range(head + 1, head + n)
+        yield head
+        after = [0, 1, 2, window - 1, window, window + 1, -1, -n, self.rng.randrange(window)]
+        for _ in range(self.rng.randint(0, 12)):
+            yield head + n + self.rng.choice(after)
+
+    def edges(self) -> Iterator[int]:
+        window = self.model.window
+        near = [-window, -2, -1, 0, 1, 63, 64, 65, window - 1, window, window + 1]
+        far = [-HALF - 1, -HALF, -HALF + 1, HALF - 2, HALF - 1, HALF]
+        for _ in range(self.rng.randint(1, 6)):
+            yield self.head + self.rng.choice([*near, *far])
+
+    def anywhere(self) -> Iterator[int]:
+        for _ in range(self.span(30)):
+            yield self.head + self.rng.randrange(-2 * WORD, self.model.window + WORD)
+
+    def top_down(self) -> Iterator[int]:
+        """The window's upper end, word by word from above."""
+        head, window = self.head, self.model.window
+        for psn in range(head + window - 1, head + max(0, window - self.span(3 * WORD)) - 1, -1):
+            yield psn
+            if self.rng.random() < 0.1:
+                yield psn
+
+    PATTERNS = (
+        *(in_order, in_order, shuffled, shuffled, crowded, crowded),
+        *(reversed, pointer_chase, long_jump, edges, anywhere, top_down),
+    )
+
+
+def first_psn(rng: random.Random) -> int:
+    """Half of the QPs start where 24 bits are about to wrap."""
+    return (-rng.choice([1, 3, 64, 65, 200])) % PSN_SPACE if rng.random() < 0.5 else rng.randrange(PSN_SPACE)
+
+
+def window_in_use(rng: random.Random, largest: int) -> int:
+    if rng.random() < 0.6:
+        return largest
+    return rng.choice([1, 2, 63, 64, largest // 2, largest - 1, rng.randint(1, largest)])
+
+
+def mixed(seed: int, qps: int, window: int, packets: int, model: Model = ReceiveWindow) -> list[Item]:
+    """`packets` packets over many QPs, set up now and then: one QP back to back, a few in turn, all at random."""
+    rng = random.Random(seed)
+    traffic: dict[int, QpTraffic] = {}
+    items: list[Item] = []
+
+    def setup(qp: int) -> None:
+        first, used = first_psn(rng), window_in_use(rng, window)
+        traffic[qp] = QpTraffic(rng, model(used, first))
+        items.append(Setup(qp, first, used))
+
+    sent = 0
+    while sent < packets:
+        active = [rng.randrange(qps) for _ in range(rng.choice([1, 1, 1, 2, 3, 4, 8, qps]))]
+        for qp in active:
+            if qp not in traffic or rng.random() < 0.02:
+                setup(qp)
+        in_turn = rng.random() < 0.5
+        for i in range(min(packets - sent, rng.choice([20, 200, 1000]) * min(len(active), 4))):
+            qp = active[i % len(active)] if in_turn else rng.choice(active)
+            if rng.random() < 0.002:
+                setup(qp)
+            psn, arrival = traffic[qp].packet()
+            items.append(Packet(qp, psn, arrival))
+            sent += 1
+    return items
+
+
+def one_qp(seed: int, window: int, packets: int) -> list[Item]:
+    """One QP back to back: the case that SAME_QP_INTERVAL is about."""
+    rng = random.Random(seed)
+    first = first_psn(rng)
+    traffic = QpTraffic(rng, ReceiveWindow(window, first))
+    return [Setup(5, first, window), *(Packet(5, *traffic.packet()) for _ in range(packets))]
+
+
+def in_turn(seed: int, qps: int, window: int, packets: int) -> list[Item]:
+    """`qps` QPs, one after the other, so that no QP comes twice within an interval of 2."""
+    rng = random.Random(seed)
+    items: list[Item] = []
+    traffic = []
+    for qp in range(qps):
+        first = first_psn(rng)
+        traffic.append(QpTraffic(rng, ReceiveWindow(window, first)))
+        items.append(Setup(qp, first, window))
+    items += (Packet(i % qps, *traffic[i % qps].packet()) for i in range(packets))
+    return items
+
+
+def edge_walk(qp: int, first: int, window: int) -> list[Item]:
+    """Jumps to the window's edges and to half the number space, from where it starts and from where they lead."""
+    model = ReceiveWindow(window, first)
+    items: list[Item] = [Setup(qp, first, window)]
+    jumps = [window - 1, window, window + 1, HALF - 2, HALF - 1, HALF, HALF + 1, -1, -window, 63, 64, 65, window]
+    for _ in range(3):
+        head = model.cack_psn + 1
+        psns = [head + jump for jump in [*jumps, *range(min(window, 70))]]
+        items += (Packet(qp, psn % PSN_SPACE, model.receive(psn % PSN_SPACE)) for psn in psns)
+    return items
+
+
+def whole_windows(qp: int, first: int, window: int, times: int) -> list[Item]:
+    """`times` windows in full, each with its first PSN last, so that cack passes all of it at once."""
+    model = ReceiveWindow(window, first)
+    items: list[Item] = [Setup(qp, first, window)]
+    for start in range(first, first + times * window, window):
+        psns = [*range(start + 1, start + window), start]
+        items += (Packet(qp, psn % PSN_SPACE, model.receive(psn % PSN_SPACE)) for psn in psns)
+    return items

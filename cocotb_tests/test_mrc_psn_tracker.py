@@ -1,0 +1,160 @@
+"""mrc_psn_tracker in lock-step with the golden model: every result of every packet is compared.
+
+pytest builds each configuration and runs this same file in the simulator, where the functions marked `cocotb.test` are
+the tests. Every one of them drives junk on idle lines (C10), and half of all QPs start where PSNs wrap (S06).
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+
+from cocotb_tests import psn_faults, psn_traffic
+from cocotb_tests.psn_tracker_bench import TB
+from pymodel.base.toolpath import ROOT
+from pymodel.rtl.build import Build, Design, build, read_file_list
+from pymodel.rtl.simulate import options, record, simulate, waves_wanted
+
+MODULE = "cocotb_tests.test_mrc_psn_tracker"
+PACKETS = 18_000  # compared in each configuration, in the random runs alone
+PACKETS_IN_CI = 100_000
+# (WINDOW, SAME_QP_INTERVAL, QPS): more QPs where the window is small, so that each size of memory is met
+CONFIGURATIONS = [
+    (window, interval, qps) for window, qps in ((128, 1024), (1024, 256), (4096, 64)) for interval in (1, 2)
+]
+
+
+def latency(interval: int) -> int:
+    """Clocks from a PSN's acceptance to its result, as the module's header has it."""
+    return 13 + interval
+
+
+# ---------------------------------------------------------------------- in the simulator
+
+
+@cocotb.test()
+@cocotb.parametrize(idle=[0.0, 0.3], stall=[0.0, 0.3])
+async def random_traffic(dut: Any, idle: float, stall: float) -> None:
+    """{no idle clocks, idle} x {results always taken, stalls}, over many QPs that are set up again and again."""
+    given = options()
+    seed = given["seed"] * 4 + 2 * bool(idle) + bool(stall)
+    items = psn_traffic.mixed(seed, given["qps"], given["window"], given["packets"] // 4)
+    tb = TB(dut, seed)
+    await tb.reset()
+    results = await tb.run(items, idle=idle, stall=stall)
+    record(**{f"compared idle={idle} stall={stall}": len(results)})
+
+
+@cocotb.test()
+async def window_edges_S07(dut: Any) -> None:  # noqa: N802 - the id of the reported bug
+    """Jumps by window-1, window, window+1 and half the number space, from 2^24-3 and from 0, for each window in use."""
+    largest = options()["window"]
+    items: list[psn_traffic.Item] = []
+    for qp, window in enumerate(sorted({1, 2, 63, 64, 65, largest - 1, largest})):
+        if window > largest:
+            continue
+        for first in (0, (1 << 24) - 3):
+            items += psn_traffic.edge_walk(qp, first, window)
+    tb = TB(dut, 1)
+    await tb.reset()
+    await tb.run(items)
+
+
+@cocotb.test()
+async def one_psn_a_clock(dut: Any) -> None:
+    """Many QPs in turn: N PSNs are taken in N clocks, and each is answered after exactly the latency."""
+    given = options()
+    qps, packets = 16, 3000
+    items = psn_traffic.in_turn(given["seed"], qps, given["window"], packets)
+    tb = TB(dut, 2)
+    await tb.reset()
+    await tb.run(items[:qps])
+    results = await tb.run(items[qps:])
+    first = results[0][0]
+    assert [accepted - first for accepted, _ in results] == list(range(packets))
+    assert {taken - accepted for accepted, taken in results} == {latency(given["interval"])}
+
+
+@cocotb.test()
+async def one_qp_back_to_back(dut: Any) -> None:
+    """One QP alone: a PSN every SAME_QP_INTERVAL clocks, and never later."""
+    given = options()
+    interval, packets = given["interval"], 3000
+    items = psn_traffic.one_qp(given["seed"], given["window"], packets)
+    tb = TB(dut, 3)
+    await tb.reset()
+    await tb.run(items[:1])
+    await tb.pause(20)  # a set-up holds its QP back; that is not what is measured here
+    results = await tb.run(items[1:])
+    first, answered = results[0]
+    assert answered - first == latency(interval)
+    assert [taken - answered for _, taken in results] == [interval * n for n in range(packets)]
+    # Where the interval makes a PSN wait, it waits within: the next one is accepted a clock before it could be used.
+    assert [accepted - first for accepted, _ in results] == [max(0, interval * (n - 1) + 1) for n in range(packets)]
+
+
+@cocotb.test()
+async def whole_window_at_once(dut: Any) -> None:
+    """The window arrives whole but for head, then head: cack passes all of it in one event, three windows long."""
+    window = options()["window"]
+    tb = TB(dut, 4)
+    await tb.reset()
+    await tb.run(psn_traffic.whole_windows(3, (1 << 24) - 3, window, 3))
+
+
+@cocotb.test()
+@cocotb.parametrize(fault=list(psn_faults.FAULTS))
+async def notices_a_fault_in_the_model(dut: Any, fault: str) -> None:
+    """The comparison fails when the model is wrong: it is the model's every value that is compared."""
+    given = options()
+    items = psn_traffic.mixed(7, 8, given["window"], 12_000, psn_faults.FAULTS[fault])
+    tb = TB(dut, 5)
+    await tb.reset()
+    with pytest.raises(AssertionError, match="result"):
+        await tb.run(items)
+
+
+@cocotb.test()
+async def speed(dut: Any) -> None:
+    """Simulated clocks per second of this bench, the traffic made beforehand; for the benchmarks."""
+    given = options()
+    items = psn_traffic.mixed(given["seed"], given["qps"], given["window"], given["packets"])
+    tb = TB(dut, 6)
+    await tb.reset()
+    before, start = tb.clocks, time.perf_counter()
+    await tb.run(items)
+    record(clocks=tb.clocks - before, seconds=time.perf_counter() - start)
+
+
+# ---------------------------------------------------------------------- in pytest
+
+IN_CI = (
+    "random_traffic",
+    "window_edges_S07",
+    "one_psn_a_clock",
+    "one_qp_back_to_back",
+    "whole_window_at_once",
+    "notices_a_fault_in_the_model",
+)
+
+
+def bench(window: int, interval: int, qps: int) -> Build:
+    sources = read_file_list(ROOT / "rtl_models" / "responder" / "mrc_psn_tracker.f")
+    parameters = {"QPS": qps, "WINDOW": window, "SAME_QP_INTERVAL": interval}
+    design = Design("mrc_psn_tracker_bench", (*sources, "cocotb_tests/hdl/mrc_psn_tracker_bench.sv"), parameters)
+    return build(design, waves=waves_wanted())
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+@pytest.mark.parametrize(("window", "interval", "qps"), CONFIGURATIONS)
+def test_lock_step_with_the_golden_model(window: int, interval: int, qps: int, tmp_path: Path) -> None:
+    assert PACKETS * len(CONFIGURATIONS) >= PACKETS_IN_CI
+    settings = {"window": window, "interval": interval, "qps": qps, "packets": PACKETS}
+    folder = ROOT / "build" / "waves" / f"psn_tracker-{window}-{interval}" if waves_wanted() else tmp_path
+    figures = simulate(bench(window, interval, qps), MODULE, folder, settings, seed=20, tests=IN_CI)
+    assert sum(value for name, value in figures.items() if name.startswith("compared")) >= PACKETS
