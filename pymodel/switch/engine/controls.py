@@ -16,8 +16,9 @@ from pymodel.switch.engine.controls_json import successors
 from pymodel.switch.engine.deparser import DeparserWriter
 from pymodel.switch.engine.expressions import Expressions, cut
 from pymodel.switch.engine.headers import Headers
-from pymodel.switch.engine.layout import MOD, Layout
+from pymodel.switch.engine.layout import Layout
 from pymodel.switch.engine.source import Source
+from pymodel.switch.engine.units import MOD
 
 __all__ = ["ControlWriter", "is_hidden"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pymodel.base.errors import InputError
 from pymodel.switch.engine import ir
-from pymodel.switch.engine.actions import Body
 from pymodel.switch.engine.algorithms import ALGORITHMS
 from pymodel.switch.engine.expressions import Expressions, cut
 from pymodel.switch.engine.headers import Headers
-from pymodel.switch.engine.layout import MOD, OK, Layout
+from pymodel.switch.engine.layout import Layout
+from pymodel.switch.engine.primitives import Body
 from pymodel.switch.engine.source import Source
+from pymodel.switch.engine.units import MOD, OK
 
 __all__ = ["DeparserWriter"]
 

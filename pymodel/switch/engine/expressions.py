@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 
 from pymodel.base.errors import InputError
 from pymodel.switch.engine import ir
-from pymodel.switch.engine.layout import NEXT, OK, Layout, Place
+from pymodel.switch.engine.layout import Layout
 from pymodel.switch.engine.source import Value
+from pymodel.switch.engine.units import NEXT, OK, Place
 
 __all__ = ["HELPERS", "Expressions", "signed_range"]
 
@@ -20,7 +21,7 @@ _WORD = (1 << 64) - 1
 _MAX_SHIFT = 1 << 16
 
 
-# --- what the generated code calls -----------------------------------------------------------------------------------
+# --- what the generated code calls ---
 
 
 def _divide(left: int, right: int) -> int:
@@ -74,7 +75,7 @@ def signed_range(width: int) -> tuple[int, int]:
     return -(1 << width - 1), (1 << width - 1) - 1
 
 
-# --- the generator ---------------------------------------------------------------------------------------------------
+# --- the generator ---
 
 
 class Expressions:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pymodel.base.errors import InputError
 from pymodel.switch.engine import ir
 from pymodel.switch.engine.expressions import Expressions, cut
-from pymodel.switch.engine.layout import MOD, NEXT, OK, RAW, Layout, Place, Unit, segments
+from pymodel.switch.engine.layout import Layout
 from pymodel.switch.engine.source import Source, Value
+from pymodel.switch.engine.units import MOD, NEXT, OK, RAW, Place, Unit, segments
 
 __all__ = ["Headers", "Offset", "read_bits"]
 

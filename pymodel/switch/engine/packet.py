@@ -5,8 +5,9 @@ from __future__ import annotations
 from pymodel.base.errors import InputError
 from pymodel.switch.engine import ir
 from pymodel.switch.engine.expressions import Expressions
-from pymodel.switch.engine.layout import INTRINSIC, MOD, NEXT, OK, RAW, Layout, Unit
+from pymodel.switch.engine.layout import INTRINSIC, Layout
 from pymodel.switch.engine.source import Source
+from pymodel.switch.engine.units import MOD, NEXT, OK, RAW, Unit
 
 __all__ = ["NO_TRUNCATION", "PacketWriter"]
 

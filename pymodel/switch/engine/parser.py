@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from pymodel.base.errors import InputError
 from pymodel.switch.engine import ir
-from pymodel.switch.engine.actions import Body
 from pymodel.switch.engine.expressions import Expressions, cut
 from pymodel.switch.engine.headers import Headers, Offset, read_bits
-from pymodel.switch.engine.layout import NEXT, Layout, Place
+from pymodel.switch.engine.layout import Layout
+from pymodel.switch.engine.primitives import Body
 from pymodel.switch.engine.source import Source, Value
+from pymodel.switch.engine.units import NEXT, Place
 
 __all__ = ["ParserWriter"]
 
