@@ -24,16 +24,14 @@ from typing import IO, Literal, Self
 
 from pymodel.base import toolpath
 from pymodel.base.errors import InputError
+from pymodel.wire.spec import CPU_PORT, HIGH_PRIORITY
 
-__all__ = ["CPU_PORT", "PRIORITIES", "Bmv2Process", "LogLevel", "new_folder", "try_program"]
+__all__ = ["PRIORITIES", "Bmv2Process", "LogLevel", "new_folder", "try_program"]
 
 LogLevel = Literal["trace", "debug", "info", "warn", "error", "off"]
 
-PRIORITIES = 8
-"""Queues a port has, 0 the lowest."""
-
-CPU_PORT = 255
-"""Port of packet-in and packet-out."""
+PRIORITIES = HIGH_PRIORITY + 1
+"""Queues a port has, 0 served last."""
 
 _TOOL = "simple_switch_grpc"
 _SUPERVISOR = Path(__file__).with_name("supervise.py")

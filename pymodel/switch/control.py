@@ -16,11 +16,12 @@ from pymodel.paths.tables import port_entries
 from pymodel.switch.p4runtime.client import Client
 from pymodel.switch.p4runtime.normal import normal_form
 from pymodel.switch.target import Count, TableEntry
+from pymodel.wire.spec import SWITCH_PORT_BITS
 
 __all__ = ["MAX_FRAME_BYTES", "PORTS", "ControlPlane", "entry_from_json", "entry_to_json"]
 
-PORTS = 511
-"""v1model ports have 9 bits, and the highest is where BMv2 sends what is dropped."""
+PORTS = (1 << SWITCH_PORT_BITS) - 1
+"""Ports that frames can use, the controller's among them; one number more is where v1model sends what is dropped."""
 
 MAX_FRAME_BYTES = 65_535
 """No longer frame enters a switch: gRPC would refuse it at some size, and no link carries it."""

@@ -19,11 +19,9 @@ from pymodel.switch.engine import Engine
 from pymodel.switch.p4runtime.client import Client
 from pymodel.switch.p4runtime.server import P4RuntimeServer
 from pymodel.switch.target import CompiledProgram, Count, Rate, TableEntry
+from pymodel.wire.spec import CPU_PORT
 
-__all__ = ["CPU_PORT", "EmbeddedSwitch"]
-
-CPU_PORT = 255
-"""Port of packet-in and packet-out."""
+__all__ = ["EmbeddedSwitch"]
 
 
 class EmbeddedSwitch:

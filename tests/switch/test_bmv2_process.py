@@ -129,8 +129,7 @@ def test_p26_the_switch_listens_where_it_should_and_nowhere_else(tmp_path: Path)
             if int(port, 16) in asked and line.split()[3] == "0A":
                 assert address in ("0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
     for port in own:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", port))
+        socket.create_server(("127.0.0.1", port)).close()
 
 
 @pytest.mark.bmv2
@@ -185,8 +184,7 @@ with Bmv2Process("a", 1, folder, "info") as a, Bmv2Process("b", 1, folder, "info
     process.stdout.close()
     wait_until(lambda: not alive(first) and not alive(second), "no orphan")
     for port in ports:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", port))
+        socket.create_server(("127.0.0.1", port)).close()
     with Bmv2Process("a", 1, tmp_path, "info"):
         pass
 

@@ -17,9 +17,9 @@ from pymodel.switch.p4runtime.client import Client
 from pymodel.switch.p4runtime.dataplane import MeterRates, Replica
 from pymodel.switch.p4runtime.normal import normal_form
 from pymodel.switch.target import CompiledProgram, Count, SwitchTarget, TableEntry
+from pymodel.wire.spec import CPU_PORT
 
 ADDRESS = 0xFC00_0001_0000_0000_0000_0000_0000_0000
-CPU_PORT = 255
 
 
 def forward(port: int, small: int, out: int) -> TableEntry:

@@ -15,6 +15,7 @@ from pymodel.switch.p4runtime.dataplane import Dataplane, MeterRates, Replica
 from pymodel.switch.p4runtime.info import Array, Index, ProgramInfo
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2
 from pymodel.switch.target import Count
+from pymodel.wire.spec import SWITCH_PORT_BITS
 
 __all__ = [
     "Add",
@@ -31,8 +32,6 @@ _MAX_BURST = 2**32 - 1
 _RESERVED_GROUP = 1 << 15
 """Groups from here on are BMv2's own, for clone sessions (PI, `PreMcMgr`)."""
 _MAX_SESSION = 1 << 15
-_MAX_PORT = 511
-"""v1model ports have 9 bits."""
 
 
 Add = Callable[[], Any]
@@ -205,8 +204,8 @@ def _replicas(what: str, messages: Any) -> list[Replica]:
     replicas = []
     for message in messages:
         port = int.from_bytes(message.port, "big") if message.WhichOneof("port_kind") == "port" else message.egress_port
-        if port > _MAX_PORT:
-            raise Refused(code_pb2.OUT_OF_RANGE, f"{what}: port {port}; ports have 9 bits")
+        if port.bit_length() > SWITCH_PORT_BITS:
+            raise Refused(code_pb2.OUT_OF_RANGE, f"{what}: port {port}; ports have {SWITCH_PORT_BITS} bits")
         replicas.append(Replica(port, message.instance))
     if len({(replica.port, replica.instance) for replica in replicas}) != len(replicas):
         raise invalid(f"{what}: two replicas have the same port and instance")

@@ -4,7 +4,7 @@
 #include <core.p4>
 #include <v1model.p4>
 
-const bit<9> CPU_PORT = 255;
+const bit<9> CPU_PORT = 510;
 
 @controller_header("packet_in")
 header packet_in_t {
