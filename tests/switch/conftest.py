@@ -9,7 +9,7 @@ import pytest
 
 from pymodel.switch.bmv2 import Bmv2Switch
 from pymodel.switch.embedded import EmbeddedSwitch
-from pymodel.switch.program import mrc_switch
+from pymodel.switch.program import mrc_switch, verify
 from pymodel.switch.target import CompiledProgram, SwitchTarget
 
 CONTROL_PLANE = Path(__file__).parent / "control_plane"
@@ -18,9 +18,13 @@ CONTROL_PLANE = Path(__file__).parent / "control_plane"
 @pytest.fixture(scope="session")
 def control_plane_program() -> CompiledProgram:
     """A program with everything that a control plane can touch."""
-    return CompiledProgram(
-        "control_plane", CONTROL_PLANE / "control_plane.json", CONTROL_PLANE / "control_plane.p4info.txtpb"
-    )
+    return verify(CONTROL_PLANE / "control_plane.p4", CONTROL_PLANE / "compiled")
+
+
+@pytest.fixture(scope="session")
+def restless_program() -> CompiledProgram:
+    """A program that sends some frames round without end."""
+    return verify(CONTROL_PLANE / "restless.p4", CONTROL_PLANE / "compiled")
 
 
 @pytest.fixture(scope="session", params=["embedded", pytest.param("bmv2", marks=pytest.mark.bmv2)])

@@ -20,10 +20,6 @@ from pymodel.switch.bmv2_dataplane import pack_frame, unpack_frame
 from pymodel.switch.p4runtime.dataplane import Replica
 from pymodel.switch.target import CompiledProgram, SwitchTarget, TableEntry
 
-FOLDER = Path(__file__).parent
-RESTLESS = CompiledProgram(
-    "restless", FOLDER / "restless" / "restless.json", FOLDER / "restless" / "restless.p4info.txtpb"
-)
 FRAME = bytes(20)
 
 
@@ -201,14 +197,14 @@ def test_thrift_that_answers_nonsense_is_one_sentence(answer: bytes) -> None:
 
 
 @pytest.mark.bmv2
-def test_a_program_that_never_rests_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_never_rests_is_named(
+    restless_program: CompiledProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bmv2_dataplane, "_REST_S", 1)
     with Bmv2Switch("restless", folder=tmp_path) as switch:
-        switch.load(RESTLESS)
+        switch.load(restless_program)
         switch.inject(3, b"\1rest", 0)
         assert switch.drain(0) == [(0, 1, b"\1rest")]
         switch.inject(3, b"\0rest", 1)
-        with pytest.raises(
-            InputError, match="restless: found packets that still circulate 1 s after"
-        ):
+        with pytest.raises(InputError, match="restless: found packets that still circulate 1 s after"):
             switch.drain(1)

@@ -21,8 +21,6 @@ from pymodel.switch.bmv2 import Bmv2Switch
 from pymodel.switch.bmv2_process import Bmv2Process
 from pymodel.switch.target import CompiledProgram, TableEntry
 
-FOLDER = Path(__file__).parent / "control_plane"
-PROGRAM = CompiledProgram("control_plane", FOLDER / "control_plane.json", FOLDER / "control_plane.p4info.txtpb")
 SUPERVISOR = Path(bmv2_process.__file__).with_name("supervise.py")
 
 
@@ -133,9 +131,9 @@ def test_p26_the_switch_listens_where_it_should_and_nowhere_else(tmp_path: Path)
 
 
 @pytest.mark.bmv2
-def test_the_log_is_kept_and_tells_of_the_switch(tmp_path: Path) -> None:
+def test_the_log_is_kept_and_tells_of_the_switch(tmp_path: Path, control_plane_program: CompiledProgram) -> None:
     with Bmv2Switch("told", folder=tmp_path, log_level="debug") as switch:
-        switch.load(PROGRAM)
+        switch.load(control_plane_program)
         switch.inject(3, b"\x00\x02", 0)
         assert switch.drain(0) == []
     assert switch.log == tmp_path / "told.txt"
@@ -146,12 +144,12 @@ def test_the_log_is_kept_and_tells_of_the_switch(tmp_path: Path) -> None:
 
 @pytest.mark.bmv2
 @pytest.mark.parametrize("number", [2, 8])
-def test_p27_several_at_once_do_not_meet(number: int, tmp_path: Path) -> None:
+def test_p27_several_at_once_do_not_meet(number: int, tmp_path: Path, control_plane_program: CompiledProgram) -> None:
     before = {path.name for path in Path("/tmp").glob("bmv2-*")}
 
     def use(place: int) -> list[tuple[int, int, bytes]]:
         with Bmv2Switch(f"s{place}", folder=tmp_path) as switch:
-            switch.load(PROGRAM)
+            switch.load(control_plane_program)
             match = {"standard.ingress_port": 1, "hdr.word.small": 2}
             switch.write([TableEntry("port_exact", "forward", match, {"port": 10 + place})])
             switch.inject(1, bytes([0, 2]) + bytes(18), place)
@@ -190,9 +188,9 @@ with Bmv2Process("a", 1, folder, "info") as a, Bmv2Process("b", 1, folder, "info
 
 
 @pytest.mark.bmv2
-def test_a_switch_that_dies_is_named_with_what_it_said(tmp_path: Path) -> None:
+def test_a_switch_that_dies_is_named_with_what_it_said(tmp_path: Path, control_plane_program: CompiledProgram) -> None:
     with Bmv2Switch("dying", folder=tmp_path) as switch:
-        switch.load(PROGRAM)
+        switch.load(control_plane_program)
         os.kill(switch._process._pid, signal.SIGKILL)
         switch.inject(1, bytes(20), 0)
         with pytest.raises(InputError, match=r"simple_switch_grpc dying: found that it ended with status -9"):

@@ -17,11 +17,6 @@ from pymodel.switch.p4runtime.client import Client
 from pymodel.switch.target import CompiledProgram, SwitchTarget, TableEntry
 from pymodel.wire.spec import CPU_PORT
 
-FOLDER = Path(__file__).parent
-RESTLESS = CompiledProgram(
-    "restless", FOLDER / "restless" / "restless.json", FOLDER / "restless" / "restless.p4info.txtpb"
-)
-
 
 def forward(port: int, out: int) -> TableEntry:
     return TableEntry("port_exact", "forward", {"standard.ingress_port": port, "hdr.word.small": 0}, {"port": out})
@@ -169,9 +164,9 @@ def test_a_queue_holds_frames_until_their_time(control_plane_program: CompiledPr
             switch.set_queue(511, 0, 1, "pps", 1)
 
 
-def test_a_program_that_never_rests_is_stopped() -> None:
+def test_a_program_that_never_rests_is_stopped(restless_program: CompiledProgram) -> None:
     with EmbeddedSwitch() as switch:
-        switch.load(RESTLESS)
+        switch.load(restless_program)
         switch.inject(3, b"\0rest", 0)
         switch.inject(3, b"\1rest", 0)
         assert switch.drain(0) == [(0, 1, b"\1rest")]

@@ -15,7 +15,7 @@ from pymodel.switch.p4runtime.packetio import packet_in, packet_out, packet_out_
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2
 from pymodel.switch.target import TableEntry
 
-PROGRAM = Path(__file__).parent / "control_plane" / "control_plane.p4info.txtpb"
+PROGRAM = Path(__file__).parent / "control_plane" / "compiled" / "control_plane.p4info.txtpb"
 INFO = ProgramInfo.read(PROGRAM)
 
 EXACT = {"standard.ingress_port": 1, "hdr.word.small": 0x22}
