@@ -19,7 +19,7 @@ import grpc
 from pymodel.base.errors import InputError
 from pymodel.switch import bmv2_queues
 from pymodel.switch.bmv2_dataplane import Dataplane
-from pymodel.switch.bmv2_process import PRIORITIES, Bmv2Process, LogLevel, new_folder, try_program
+from pymodel.switch.bmv2_process import PRIORITIES, Bmv2Process, LogLevel, try_program
 from pymodel.switch.control import MAX_FRAME_BYTES, PORTS, ControlPlane
 from pymodel.switch.p4runtime.client import Client, check_json
 from pymodel.switch.target import CompiledProgram, Count, Rate, TableEntry
@@ -45,7 +45,7 @@ class Bmv2Switch:
 
     def __init__(self, name: str = "bmv2", *, folder: Path | None = None, log_level: LogLevel = "info") -> None:
         self.name = name
-        self._process = Bmv2Process(name, _DEVICE_ID, folder or new_folder(), log_level)
+        self._process = Bmv2Process(name, _DEVICE_ID, folder, log_level)
         self._resources = contextlib.ExitStack()
         self._control: ControlPlane | None = None
         self._dataplane: Dataplane | None = None
@@ -88,7 +88,7 @@ class Bmv2Switch:
     def load(self, program: CompiledProgram) -> None:
         """Push the pipeline; queues are as at the start. InputError, in BMv2's words, when it can't run the program."""
         check_json(program)
-        try_program(program.json_path, self.log.parent)
+        try_program(program.json_path, self._process.folder)
         with self._alive():
             self.control.client.load(program)
             self._running.wait_until_ready()

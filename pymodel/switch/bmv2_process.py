@@ -26,7 +26,7 @@ from pymodel.base import toolpath
 from pymodel.base.errors import InputError
 from pymodel.wire.spec import CPU_PORT, HIGH_PRIORITY
 
-__all__ = ["PRIORITIES", "Bmv2Process", "LogLevel", "new_folder", "try_program"]
+__all__ = ["PRIORITIES", "Bmv2Process", "LogLevel", "try_program"]
 
 LogLevel = Literal["trace", "debug", "info", "warn", "error", "off"]
 
@@ -44,19 +44,19 @@ _START_S = 20
 class Bmv2Process:
     """A running `simple_switch_grpc`. Entering the context starts it; leaving it ends it and frees its ports.
 
-    `log` is its log file and `console` what it prints; both stay when it has ended. With `program`, a BMv2 JSON file,
-    the switch starts with it, or ends at once and says what is wrong with it; without, one is pushed later.
+    `folder` is for its log and for what it prints (None: a new temporary one); both files stay when it has ended. With
+    `program`, a BMv2 JSON file, the switch starts with it, or ends at once and says what is wrong with it; without, one
+    is pushed later.
     """
 
     def __init__(
-        self, name: str, device_id: int, folder: Path, log_level: LogLevel, program: Path | None = None
+        self, name: str, device_id: int, folder: Path | None, log_level: LogLevel, program: Path | None = None
     ) -> None:
         self.name = name
         self.grpc_address = ""
         self.dataplane_address = ""
         self.thrift_port: int | None = None
-        self.log = folder / f"{name}.txt"
-        self.console = folder / f"{name}.console.txt"
+        self._folder = folder
         self._device_id = device_id
         self._log_level = log_level
         self._program = program
@@ -65,7 +65,7 @@ class Bmv2Process:
 
     def __enter__(self) -> Self:
         tool = toolpath.require(_TOOL)
-        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         thrift = _has_option(tool, "--thrift-port")
         with contextlib.ExitStack() as reservations:
             grpc_port, dataplane_port, thrift_port = (reservations.enter_context(_reserved_port()) for _ in range(3))
@@ -79,7 +79,10 @@ class Bmv2Process:
                 start_new_session=True,
             )
             try:
-                self._pid = int(_pipe(self._process.stdout).readline())
+                said = _pipe(self._process.stdout).readline()
+                if not said:
+                    self.check(_START_S)
+                self._pid = int(said)
                 self._wait_for({grpc_port, dataplane_port} | ({thrift_port} if thrift else set()))
             except BaseException:
                 self._end()
@@ -90,6 +93,23 @@ class Bmv2Process:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._end()
+
+    @property
+    def folder(self) -> Path:
+        """Where log and console are."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="mrc-bmv2-"))
+        return self._folder
+
+    @property
+    def log(self) -> Path:
+        """The log file."""
+        return self.folder / f"{self.name}.txt"
+
+    @property
+    def console(self) -> Path:
+        """What the process prints."""
+        return self.folder / f"{self.name}.console.txt"
 
     def check(self, patience_s: float = 0) -> None:
         """Return if the switch still runs after `patience_s`; InputError, with the last it wrote, when it has ended."""
@@ -176,15 +196,12 @@ def try_program(path: Path, folder: Path) -> None:
     except InputError as error:
         printed = " | ".join(trial.console.read_text(encoding="utf-8", errors="replace").split("\n")[1:]).strip(" |")
         raise InputError(str(path), printed or error.found, "a program that BMv2 runs") from error
+    trial.log.unlink(missing_ok=True)
+    trial.console.unlink(missing_ok=True)
     _tried.add(content)
 
 
 _tried: set[str] = set()
-
-
-def new_folder() -> Path:
-    """Return a new folder for logs, under the system's folder for temporary files."""
-    return Path(tempfile.mkdtemp(prefix="mrc-bmv2-"))
 
 
 @contextlib.contextmanager
