@@ -22,7 +22,7 @@ from pymodel.wire.spec import (
     SackM,
     WireOptions,
 )
-from tests.nic.peer import BASE, OWN, OWN_QPN, PEER, PEER_QPN, acknowledge, device, frames, nack, sack
+from tests.nic.peer import BASE, OWN, OWN_QPN, PEER, PEER_QPN, acknowledge, device, evs, frames, nack, sack
 
 MTU = 4096
 FULL = 12 + 4 + 4 + 16 + MTU + 4 + 40  # BTH, METH, TSETH, RETH, payload, ICRC, and what the nominal size adds
@@ -348,6 +348,15 @@ def test_a_late_nack_of_an_earlier_transmission_is_stale():
     assert nic.handle(nack(0, NackReason.TRIMMED, sent.ev), 1001) == []
     (third,) = frames(nic.handle(nack(0, NackReason.TRIMMED, again.ev), 1002))
     assert third.ev not in (again.ev,)
+
+
+def test_never_again_on_the_ev_that_failed_even_of_two():
+    nic = device(send_psn=0, evs=evs(2))
+    (frame,) = frames(post(nic, MTU))
+    for i in range(20):
+        (again,) = frames(nic.handle(nack(0, NackReason.TRIMMED_LASTHOP, frame.ev), 1000 * i))
+        assert again.ev != frame.ev
+        frame = again
 
 
 def test_s08_a_sack_for_a_packet_that_waits_to_be_sent_again():
