@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import grpc
+from grpc.experimental import ChannelOptions
 from p4runtime_sh.p4runtime import P4RuntimeClient  # type: ignore[import-untyped]
 
 from pymodel.base.errors import InputError
@@ -32,6 +33,8 @@ _CHANNEL_OPTIONS = [
     ("grpc.enable_http_proxy", 0),
     # Ports come back to life with another switch behind them: no connection may be shared or remembered.
     ("grpc.use_local_subchannel_pool", 1),
+    # A read's answers are taken by the thread that asks.
+    (ChannelOptions.SingleThreadedUnaryStream, 1),
 ]
 
 _STREAMS = ("arbitration", "packet", "digest", "idle_timeout_notification", "error")
