@@ -12,9 +12,13 @@
 #include "include/parser.p4"
 #include "include/admission.p4"
 #include "include/hop_limit.p4"
+#include "include/srh.p4"
+#include "include/decapsulation.p4"
 #include "include/srv6.p4"
 #include "include/routing.p4"
+#include "include/punt.p4"
 #include "include/forwarding.p4"
+#include "include/queueing.p4"
 #include "include/deparser.p4"
 
 control MrcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
@@ -22,26 +26,44 @@ control MrcIngress(inout headers_t hdr, inout metadata_t meta, inout standard_me
     LocalSid() first;
     LocalSid() second;
     Routing() routing;
+    HopLimit() hop_limit;
+    Punt() punt;
     Forwarding() forwarding;
+    Queueing() queueing;
 
     apply {
         mark_to_drop(standard_metadata);
         port_in.count((bit<32>) standard_metadata.ingress_port);
 
-        admission.apply(hdr, standard_metadata);
-        first.apply(hdr, meta);
-        if (meta.next_step == NextStep.LOOK_UP_AGAIN) {
-            second.apply(hdr, meta);
+        admission.apply(hdr, meta, standard_metadata);
+        if (meta.next_step == NextStep.ROUTE) {
+            first.apply(hdr, meta);
+            if (meta.next_step == NextStep.LOOK_UP_AGAIN) {
+                second.apply(hdr, meta);
+            }
         }
-        if (meta.next_step != NextStep.CROSS_CONNECT) {
+        if (meta.next_step != NextStep.CROSS_CONNECT && meta.next_step != NextStep.PUNT) {
             routing.apply(hdr, meta);
         }
-        forwarding.apply(hdr, meta, standard_metadata);
+        if (meta.hop_limit_paid == 0 && meta.next_step != NextStep.PUNT) {
+            // Transit, or the inner packet after decapsulation: no SID has lowered this header's hop limit.
+            hop_limit.apply(hdr.ipv6, meta);
+        }
+        if (meta.next_step == NextStep.PUNT) {
+            punt.apply(hdr, meta, standard_metadata);
+        } else {
+            forwarding.apply(hdr, meta);
+            queueing.apply(hdr, meta, standard_metadata);
+        }
+        standard_metadata.egress_spec = meta.port;
     }
 }
 
 control MrcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    Dequeueing() dequeueing;
+
     apply {
+        dequeueing.apply(meta);
         port_out.count((bit<32>) standard_metadata.egress_port);
     }
 }

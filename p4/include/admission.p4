@@ -17,7 +17,7 @@ control Martians(in ipv6_t ipv6) {
     }
 }
 
-control Admission(inout headers_t hdr, inout standard_metadata_t standard_metadata) {
+control Admission(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     Martians() martians;
 
     action up() {
@@ -37,17 +37,29 @@ control Admission(inout headers_t hdr, inout standard_metadata_t standard_metada
     }
 
     apply {
-        rx_port.apply();
+        meta.length = standard_metadata.packet_length;
+        if (hdr.packet_out.isValid()) {
+            meta.length = meta.length - PACKET_OUT_BYTES;
+        } else {
+            rx_port.apply();
+        }
         if (standard_metadata.parser_error != error.NoError) {
             parser_failed();
         }
-        if (!hdr.ipv6.isValid()) {
-            not_ipv6();
+        if (hdr.packet_out.isValid() && hdr.packet_out.submit_to_ingress == 0) {
+            // As it is, out of the port that the controller names.
+            meta.port = hdr.packet_out.egress_port;
+            meta.next_step = NextStep.CROSS_CONNECT;
+            meta.hop_limit_paid = 1;
+        } else {
+            if (!hdr.ipv6.isValid()) {
+                not_ipv6();
+            }
+            if (meta.length < ETHERNET_BYTES + IPV6_BYTES + (bit<32>) hdr.ipv6.payload_length) {
+                truncated();
+            }
+            martians.apply(hdr.ipv6);
         }
-        if (standard_metadata.packet_length < ETHERNET_BYTES + IPV6_BYTES + (bit<32>) hdr.ipv6.payload_length) {
-            truncated();
-        }
-        martians.apply(hdr.ipv6);
     }
 }
 

@@ -5,12 +5,14 @@
 
 control MrcDeparser(packet_out packet, in headers_t hdr) {
     apply {
+        packet.emit(hdr.packet_in);
         packet.emit(hdr.ethernet);
         packet.emit(hdr.ipv6);
         packet.emit(hdr.srh);
         packet.emit(hdr.segments);
         packet.emit(hdr.routing_tail);
         packet.emit(hdr.inner_ipv6);
+        packet.emit(hdr.icmpv6);
     }
 }
 

@@ -1,11 +1,9 @@
-// The last step: a packet whose port is decided leaves through it, if it may.
+// A packet whose port is decided leaves through it, if it may.
 
 #ifndef MRC_FORWARDING_P4
 #define MRC_FORWARDING_P4
 
-control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    HopLimit() hop_limit;
-
+control Forwarding(inout headers_t hdr, inout metadata_t meta) {
     action up() {
     }
 
@@ -25,7 +23,6 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
     action rewrite(bit<48> src, bit<48> dst) {
         hdr.ethernet.src = src;
         hdr.ethernet.dst = dst;
-        standard_metadata.egress_spec = meta.port;
     }
 
     table neighbour {
@@ -41,12 +38,11 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
     }
 
     apply {
-        // Transit, or the inner packet after decapsulation: no SID has lowered this header's hop limit.
-        if (meta.hop_limit_paid == 0) {
-            hop_limit.apply(hdr.ipv6, meta);
-        }
         tx_port.apply();
-        neighbour.apply();
+        // What the controller sends through a port has the MACs that it gave it.
+        if (!hdr.packet_out.isValid() || hdr.packet_out.submit_to_ingress == 1) {
+            neighbour.apply();
+        }
     }
 }
 

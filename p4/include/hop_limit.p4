@@ -6,10 +6,13 @@
 control HopLimit(inout ipv6_t ipv6, inout metadata_t meta) {
     apply {
         if (ipv6.hop_limit <= 1) {
-            hop_limit_exceeded();
+            // The packet is left as it is, for whoever answers it.
+            meta.next_step = NextStep.PUNT;
+            meta.punt_reason = PUNT_HOP_LIMIT;
+        } else {
+            ipv6.hop_limit = ipv6.hop_limit - 1;
+            meta.hop_limit_paid = 1;
         }
-        ipv6.hop_limit = ipv6.hop_limit - 1;
-        meta.hop_limit_paid = 1;
     }
 }
 

@@ -1,4 +1,4 @@
-// Ethernet, IPv6, at most one routing header, and the IPv6 header of a packet inside.
+// Ethernet, IPv6, at most one routing header, the IPv6 header of a packet inside, and ICMPv6 behind the last of these.
 //
 // A parser error does not drop a packet in v1model: it arrives in ingress partly parsed, and admission drops it there.
 
@@ -12,6 +12,18 @@ error {
 
 parser MrcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     state start {
+        transition select(standard_metadata.ingress_port) {
+            CPU_PORT: from_controller;
+            default: ethernet;
+        }
+    }
+
+    state from_controller {
+        packet.extract(hdr.packet_out);
+        transition ethernet;
+    }
+
+    state ethernet {
         packet.extract(hdr.ethernet);
         transition select(hdr.ethernet.ethertype) {
             ETHERTYPE_IPV6: ipv6;
@@ -25,6 +37,7 @@ parser MrcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
         transition select(hdr.ipv6.next_header) {
             NEXT_HEADER_ROUTING: routing;
             NEXT_HEADER_IPV6: inner_ipv6;
+            NEXT_HEADER_ICMPV6: icmpv6;
             default: accept;
         }
     }
@@ -58,12 +71,21 @@ parser MrcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, ino
     state behind_routing {
         transition select(hdr.srh.next_header) {
             NEXT_HEADER_IPV6: inner_ipv6;
+            NEXT_HEADER_ICMPV6: icmpv6;
             default: accept;
         }
     }
 
     state inner_ipv6 {
         packet.extract(hdr.inner_ipv6);
+        transition select(hdr.inner_ipv6.next_header) {
+            NEXT_HEADER_ICMPV6: icmpv6;
+            default: accept;
+        }
+    }
+
+    state icmpv6 {
+        packet.extract(hdr.icmpv6);
         transition accept;
     }
 }

@@ -6,9 +6,22 @@
 #define MRC_TELEMETRY_P4
 
 #define PORTS 512
+#define PUNT_REASONS 8
 
+// What comes in leaves, or is in one of the drop counters, or still waits in a queue. The controller's port is a port.
 counter(PORTS, CounterType.packets_and_bytes) port_in;
 counter(PORTS, CounterType.packets) port_out;
+
+// Some of what leaves: by egress port, cut or only re-marked for want of room; by egress port, newly marked CE; by reason,
+// to the controller.
+counter(PORTS, CounterType.packets_and_bytes) trimmed;
+counter(PORTS, CounterType.packets_and_bytes) ecn_marked;
+counter(PUNT_REASONS, CounterType.packets_and_bytes) punted;
+
+// Flavours at work (RFC 8986 section 4.16). The SID's own counter has the packet too.
+counter(1, CounterType.packets_and_bytes) psp_popped;
+counter(1, CounterType.packets_and_bytes) usp_popped;
+counter(1, CounterType.packets_and_bytes) decapsulated;
 
 counter(1, CounterType.packets_and_bytes) drop_port_down;
 counter(1, CounterType.packets_and_bytes) drop_parser_error;
@@ -18,10 +31,15 @@ counter(1, CounterType.packets_and_bytes) drop_martian;
 counter(1, CounterType.packets_and_bytes) drop_hop_limit;
 counter(1, CounterType.packets_and_bytes) drop_bad_srh;
 counter(1, CounterType.packets_and_bytes) drop_upper_layer;
+counter(1, CounterType.packets_and_bytes) drop_ecn;
+counter(1, CounterType.packets_and_bytes) drop_punt_limit;
 counter(1, CounterType.packets_and_bytes) drop_sid_loop;
 counter(1, CounterType.packets_and_bytes) drop_unknown_sid;
 counter(1, CounterType.packets_and_bytes) drop_no_route;
 counter(1, CounterType.packets_and_bytes) drop_no_neighbour;
+counter(1, CounterType.packets_and_bytes) drop_queue_full;
+counter(1, CounterType.packets_and_bytes) drop_trim_disabled;
+counter(1, CounterType.packets_and_bytes) drop_high_queue_full;
 
 // The packet came from, or would leave through, a port that is not up.
 action port_down() {
@@ -63,9 +81,21 @@ action port_down() {
     exit;
 }
 
-// A SID with nothing left to do and no packet inside for it (RFC 8986 section 4.1.1).
+// A SID with nothing left to do and nothing inside for it (RFC 8986 section 4.1.1).
 @hidden action upper_layer() {
     drop_upper_layer.count(0);
+    exit;
+}
+
+// To be decapsulated, CE outside and Not-ECT inside (RFC 6040 section 4.2).
+@hidden action ecn_mismatch() {
+    drop_ecn.count(0);
+    exit;
+}
+
+// For the controller, but more than its meter lets pass.
+@hidden action punt_limit_exceeded() {
+    drop_punt_limit.count(0);
     exit;
 }
 
@@ -89,6 +119,24 @@ action no_route() {
 // The egress port has no link-layer address to send to.
 action no_neighbour() {
     drop_no_neighbour.count(0);
+    exit;
+}
+
+// The data queue is full, and the packet may not be trimmed.
+@hidden action queue_full() {
+    drop_queue_full.count(0);
+    exit;
+}
+
+// The data queue is full, and the port does not trim.
+@hidden action trim_disabled() {
+    drop_trim_disabled.count(0);
+    exit;
+}
+
+// The queue of control and trimmed packets is full.
+@hidden action high_queue_full() {
+    drop_high_queue_full.count(0);
     exit;
 }
 

@@ -29,7 +29,7 @@ class PaperSwitch:
         self.own: set[int] = set()
         self.next: dict[int, int] = {}
         for entry in entries:
-            if entry.table == tables.FIRST_SID:
+            if entry.table == tables.FIRST_SID and entry.action.endswith(".uN"):
                 self.own.add(self.top_48(entry))
             elif entry.table == tables.ROUTE and "port" in entry.params:
                 self.next[self.top_48(entry)] = entry.params["port"]
@@ -87,17 +87,18 @@ def test_a_switch_has_an_entry_for_each_port_neighbour_and_usid(topology: Topolo
     for switch in topology.switches():
         entries = list(switch_entries(topology, switch))
         ports = list(range(topology.port_count(switch)))
-        for table in (tables.RX_PORT, tables.TX_PORT, tables.NEIGHBOUR):
+        for table in (tables.RX_PORT, tables.TX_PORT, tables.NEIGHBOUR, tables.PORT_QUEUES):
             assert [entry.match["port"] for entry in entries if entry.table == table] == ports
         for table in (tables.FIRST_SID, tables.SECOND_SID):
-            assert [entry.action.rpartition(".")[2] for entry in entries if entry.table == table] == ["uN"] * k
+            actions = [entry.action.rpartition(".")[2] for entry in entries if entry.table == table]
+            assert actions == ["loopback"] + ["uN"] * k
             # The fabric never decapsulates a packet bound for a NIC (mrc-facts.md 11).
-            assert all(entry.params == {"usd": 0} for entry in entries if entry.table == table)
+            assert not any(value for entry in entries if entry.table == table for value in entry.params.values())
         routes = [entry for entry in entries if entry.table == tables.ROUTE]
         assert len({entry.match["dst"] for entry in routes}) == len(routes)
         forwarding = [entry.params["port"] for entry in routes if entry.params]
         assert sorted(forwarding) == ports
-        assert sum(entry.action == "sid_loop" for entry in routes) == k
+        assert sum(entry.action == "sid_loop" for entry in routes) == k + 1
         assert [entry.match["dst"] for entry in routes if entry.action == "unknown_sid"] == [(topology.block << 96, 32)]
         assert not any(entry.default or entry.priority for entry in entries)
 
@@ -121,7 +122,7 @@ def test_names_are_those_of_the_compiled_program() -> None:
     named = set(re.findall(r'^ +name: "([^"]+)"', text, re.MULTILINE))
     entries = list(switch_entries(Topology(), Topology().switch("p0-t0-0")))
     entries += tables.port_entries(1, up=False)
-    for action in ("uN", "uA", "uA_node", "End"):
-        entries += tables.sid_entries((0, 128), action, {})
+    for action, params in tables.SID_PARAMS.items():
+        entries += tables.sid_entries((0, 128), action, dict.fromkeys(params, 0))
     used = {name for entry in entries for name in (entry.table, entry.action, *entry.match, *entry.params)}
     assert used - named == set()

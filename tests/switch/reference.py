@@ -1,29 +1,52 @@
-"""The switch once more, as short as the rules are: what random frames are checked against.
+"""The switch once more, as short as the rules are: what rows and random frames are checked against.
 
-Written from mrc-facts.md 4.1, 8.1 and 11 and RFC 8754, 8986 and 9800, on bytes; of the project it shares the names in
-entries alone. It decides for one frame which port it leaves through and how, or which counter says why not.
+Written from mrc-facts.md 1.12, 1.14, 4.1, 4.2, 8.1 and 11 and RFC 4443, 6040, 8200, 8754, 8986 and 9800, on bytes; of
+the project it shares the names in entries alone. It decides for one frame, with empty queues, what becomes of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from socket import IPPROTO_IPV6, IPPROTO_ROUTING
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from socket import IPPROTO_ICMPV6, IPPROTO_IPV6, IPPROTO_ROUTING
 
-from pymodel.paths.tables import FIRST_SID, NEIGHBOUR, ROUTE, RX_PORT, TX_PORT, TableEntry
+from pymodel.paths.tables import (
+    FIRST_SID,
+    NEIGHBOUR,
+    PORT_QUEUES,
+    PUNT_POLICY,
+    ROUTE,
+    RX_PORT,
+    TRAFFIC_CLASS,
+    TX_PORT,
+    TableEntry,
+)
 
-__all__ = ["Dropped", "ReferenceSwitch"]
+__all__ = ["Outcome", "ReferenceSwitch"]
 
-ETHERNET, IPV6, SRH, SEGMENT = 14, 40, 8, 16
+ETHERNET, IPV6, SRH, SEGMENT, ICMPV6 = 14, 40, 8, 16, 8
 MOST_SEGMENTS = 4
+CE, ECT0, ECT1, NOT_ECT = 3, 2, 1, 0
+ECHO, HOP_LIMIT, BAD_SRH, UPPER_LAYER = 1, 2, 3, 4
+DROP_INSTEAD = {HOP_LIMIT: "drop_hop_limit", BAD_SRH: "drop_bad_srh"}
 
 
 class Dropped(Exception):  # noqa: N818 - an outcome, not an error
-    """The frame goes nowhere; `cause` is the counter's name."""
+    """The frame goes nowhere; the argument is the name of the counter that says why."""
 
-    def __init__(self, cause: str) -> None:
-        super().__init__(cause)
-        self.cause = cause
+
+class Punted(Exception):  # noqa: N818 - an outcome, not an error
+    """The frame is for the controller, with (reason, pointer); reason 0 is never answered."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What becomes of a frame: where it leaves and how, or (reason, pointer, frame) for the controller; and the names
+    of the counters in which it counts, but for those of ports."""
+
+    out: tuple[int, bytes] | None = None
+    punt: tuple[int, int, bytes] | None = None
+    counts: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -44,15 +67,61 @@ class Packet:
         self.ipv6[24:40] = value.to_bytes(16, "big")
 
     @property
+    def payload_length(self) -> int:
+        return int.from_bytes(self.ipv6[4:6], "big")
+
+    @payload_length.setter
+    def payload_length(self, value: int) -> None:
+        self.ipv6[4:6] = value.to_bytes(2, "big")
+
+    @property
+    def dscp(self) -> int:
+        return int.from_bytes(self.ipv6[:2], "big") >> 6 & 63
+
+    @dscp.setter
+    def dscp(self, value: int) -> None:
+        self._set_class(value << 2 | self.ecn)
+
+    @property
+    def ecn(self) -> int:
+        return self.ipv6[1] >> 4 & 3
+
+    @ecn.setter
+    def ecn(self, value: int) -> None:
+        self._set_class(self.dscp << 2 | value)
+
+    def _set_class(self, value: int) -> None:
+        self.ipv6[0] = self.ipv6[0] & 0xF0 | value >> 4
+        self.ipv6[1] = value << 4 & 0xF0 | self.ipv6[1] & 0x0F
+
+    @property
+    def final(self) -> int:
+        """The next header behind a routing header, or behind the IPv6 header where there is none."""
+        return self.routing[0] if self.routing else self.ipv6[6]
+
+    @property
     def inner(self) -> bytes | None:
         """The IPv6 header of a packet inside, of any version, if the headers announce one."""
-        final = self.routing[0] if self.routing else self.ipv6[6]
-        return self.rest[:IPV6] if final == IPPROTO_IPV6 and not self.opaque else None
+        return self.rest[:IPV6] if self.final == IPPROTO_IPV6 and not self.opaque else None
+
+    @property
+    def icmp(self) -> int | None:
+        """Type of the ICMPv6 message that is the payload."""
+        return self.rest[0] if self.final == IPPROTO_ICMPV6 else None
+
+    @property
+    def whole(self) -> bytes:
+        return bytes(self.ipv6 + self.routing) + self.rest
 
     def spend_hop(self) -> None:
         if self.ipv6[7] < 2:
-            raise Dropped("drop_hop_limit")
+            raise Punted(HOP_LIMIT, 0)
         self.ipv6[7] -= 1
+
+    def pop_routing(self) -> None:
+        self.payload_length -= len(self.routing)
+        self.ipv6[6] = self.routing[0]
+        self.routing = bytearray()
 
 
 class ReferenceSwitch:
@@ -60,34 +129,39 @@ class ReferenceSwitch:
 
     def __init__(self, entries: Iterable[TableEntry]) -> None:
         self._lpm: dict[str, list[tuple[int, int, TableEntry]]] = {FIRST_SID: [], ROUTE: []}
-        self._up: dict[str, set[int]] = {RX_PORT: set(), TX_PORT: set()}
-        self._macs: dict[int, bytes] = {}
+        self._exact: dict[str, dict[int, TableEntry]] = {
+            table: {} for table in (RX_PORT, TX_PORT, NEIGHBOUR, TRAFFIC_CLASS, PORT_QUEUES, PUNT_POLICY)
+        }
         for entry in entries:
             if entry.table in self._lpm:
                 address, length = entry.match["dst"]  # type: ignore[misc]
                 self._lpm[entry.table].append((length, address, entry))
-            elif entry.table in self._up:
-                if entry.action.endswith(".up"):
-                    self._up[entry.table].add(entry.match["port"])  # type: ignore[arg-type]
-            elif entry.table == NEIGHBOUR:
-                macs = (entry.params["dst"], entry.params["src"])
-                self._macs[entry.match["port"]] = b"".join(mac.to_bytes(6, "big") for mac in macs)  # type: ignore[index]
+            elif entry.table in self._exact:
+                (key,) = entry.match.values()
+                self._exact[entry.table][key] = entry  # type: ignore[index]
+        self._counts: list[str] = []
 
-    def forward(self, port: int, frame: bytes) -> tuple[int, bytes]:
-        """Port and frame that leave; Dropped otherwise."""
-        if port not in self._up[RX_PORT]:
-            raise Dropped("drop_port_down")
-        packet = self._admit(frame)
-        out, hop_spent = self._sids(packet)
-        if out is None:
-            out = self._route(packet.destination)
-        if not hop_spent:
-            packet.spend_hop()
-        if out not in self._up[TX_PORT]:
-            raise Dropped("drop_port_down")
-        if out not in self._macs:
-            raise Dropped("drop_no_neighbour")
-        return out, self._macs[out] + frame[12:14] + packet.ipv6 + packet.routing + packet.rest
+    def forward(self, port: int, frame: bytes) -> Outcome:
+        """What becomes of one frame."""
+        self._counts = []
+        try:
+            if not self._up(RX_PORT, port):
+                raise Dropped("drop_port_down")
+            packet = self._admit(frame)
+            try:
+                out = self._decide(packet)
+            except Punted as punted:
+                return self._punt(frame, packet, *punted.args)
+            if not self._up(TX_PORT, out):
+                raise Dropped("drop_port_down")
+            left = self._queue(out, self._rewritten(out, frame), packet)
+        except Dropped as dropped:
+            return Outcome(counts=[*self._counts, *dropped.args])
+        return Outcome((out, left), counts=self._counts)
+
+    def _up(self, table: str, port: int) -> bool:
+        entry = self._exact[table].get(port)
+        return entry is not None and entry.action.endswith(".up")
 
     def _admit(self, frame: bytes) -> Packet:
         if len(frame) < ETHERNET:
@@ -104,9 +178,16 @@ class ReferenceSwitch:
                 raise Dropped("drop_parser_error")
             routing, rest = bytearray(rest[: SRH + 8 * units]), rest[SRH + 8 * units :]
         packet = Packet(ipv6, routing, rest)
-        if packet.inner is not None and len(packet.inner) < IPV6:
+        behind = rest
+        if packet.inner is not None:
+            if len(packet.inner) < IPV6:
+                raise Dropped("drop_parser_error")
+            behind = rest[IPV6:] if packet.inner[6] == IPPROTO_ICMPV6 else bytes(ICMPV6)
+        elif packet.icmp is None if len(rest) else packet.final != IPPROTO_ICMPV6:
+            behind = bytes(ICMPV6)
+        if len(behind) < ICMPV6:
             raise Dropped("drop_parser_error")
-        if len(frame) < ETHERNET + IPV6 + int.from_bytes(ipv6[4:6], "big"):
+        if len(frame) < ETHERNET + IPV6 + packet.payload_length:
             raise Dropped("drop_truncated")
         self._refuse_martians(packet)
         return packet
@@ -118,57 +199,92 @@ class ReferenceSwitch:
             if address[0] == 0xFF or link_local or int.from_bytes(address, "big") <= 1:
                 raise Dropped("drop_martian")
 
-    def _sids(self, packet: Packet) -> tuple[int | None, bool]:
-        """Spend up to two SIDs; the port of an adjacency if one was met, and whether this header has paid its hop."""
-        hop_spent = False
+    def _decide(self, packet: Packet) -> int:
+        """The port that the packet leaves through, its headers changed to what they are there."""
+        hop_spent, out = False, None
         for _ in range(2):
             entry = self._longest(FIRST_SID, packet.destination)
             if entry is None:
                 break
             hop_spent = self._spend(packet, entry)
-            if "port" in entry.params:
-                return entry.params["port"], hop_spent
-        return None, hop_spent
+            out = entry.params.get("port")
+            if out is not None:
+                break
+        if out is None:
+            out = self._route(packet.destination)
+        if not hop_spent:
+            packet.spend_hop()
+        return out
+
+    # --- SIDs ---
 
     def _spend(self, packet: Packet, entry: TableEntry) -> bool:
+        """Do what the SID says; returns whether the header that now leads has paid its hop."""
         kind = entry.action.rpartition(".")[2]
-        usids = {"uN": 1, "uA": 1, "uA_node": 2, "End": 0}[kind]
-        # Block and uSIDs take the first bits; the rest of the address is the argument, of which End has none.
+        usids = {"uN": 1, "uA": 1, "uA_node": 2}.get(kind, 0)
+        # Block and uSIDs take the first bits; the rest of the address is the argument, if there is such a thing.
         argument = packet.destination & ((1 << 96 - 16 * usids) - 1) if usids else 0
         if argument == 0 and packet.routing and packet.routing[3]:
-            packet.spend_hop()
-            self._next_segment(packet)
+            if kind in ("uDT6", "loopback"):
+                raise Punted(BAD_SRH, 43 if kind == "uDT6" else 42)
+            self._next_segment(packet, entry.params)
             return True
-        if argument == 0 and entry.params["usd"] and packet.inner is not None:
-            self._decapsulate(packet)
+        decapsulates = kind == "uDT6" or entry.params.get("usd")
+        if argument == 0 and decapsulates and packet.inner is not None and packet.inner[0] >> 4 == 6:
+            self._decapsulate(packet, uniform=bool(entry.params["uniform"]))
             return False
-        if argument == 0 and "port" not in entry.params:
-            raise Dropped("drop_upper_layer")
+        if argument == 0 and not kind.startswith("uA"):
+            if packet.icmp == 128:
+                raise Punted(ECHO, 0)
+            raise Punted(*((0, 0) if kind == "loopback" else (UPPER_LAYER, IPV6 + len(packet.routing))))
         packet.spend_hop()
         packet.destination = packet.destination >> 96 << 96 | argument << 16 * usids
+        if argument == 0 and entry.params["usp"] and packet.routing and packet.payload_length >= len(packet.routing):
+            packet.pop_routing()
+            self._counts.append("usp_popped")
         return True
 
-    @staticmethod
-    def _next_segment(packet: Packet) -> None:
+    def _next_segment(self, packet: Packet, params: Mapping[str, int]) -> None:
         routing = packet.routing
         segments = routing[1] // 2
-        if routing[2] != 4 or routing[4] > segments - 1 or routing[3] > routing[4] + 1:
-            raise Dropped("drop_bad_srh")
+        if packet.ipv6[7] >= 2:
+            if routing[2] != 4:
+                raise Punted(BAD_SRH, 42)
+            if routing[4] > segments - 1 or routing[3] > routing[4] + 1 or packet.payload_length < len(routing):
+                raise Punted(BAD_SRH, 43)
+        packet.spend_hop()
         routing[3] -= 1
         start = SRH + SEGMENT * routing[3]
         packet.ipv6[24:40] = routing[start : start + SEGMENT]
+        if routing[3] == 0 and params["psp"]:
+            packet.pop_routing()
+            self._counts.append("psp_popped")
 
-    def _decapsulate(self, packet: Packet) -> None:
-        inner = packet.rest[:IPV6]
-        if inner[0] >> 4 != 6:
-            raise Dropped("drop_upper_layer")
-        announced = int.from_bytes(packet.ipv6[4:6], "big")
-        if announced < len(packet.routing) + IPV6 + int.from_bytes(inner[4:6], "big"):
+    def _decapsulate(self, packet: Packet, *, uniform: bool) -> None:
+        outer_dscp, outer_ecn, around = packet.dscp, packet.ecn, packet.payload_length - len(packet.routing)
+        packet.ipv6, packet.routing, packet.rest = bytearray(packet.rest[:IPV6]), bytearray(), packet.rest[IPV6:]
+        if around < IPV6 + packet.payload_length:
             raise Dropped("drop_truncated")
-        packet.ipv6, packet.routing, packet.rest = bytearray(inner), bytearray(), packet.rest[IPV6:]
+        if outer_ecn == CE and packet.ecn == NOT_ECT:
+            raise Dropped("drop_ecn")
+        if outer_ecn == CE or (outer_ecn == ECT1 and packet.ecn == ECT0):
+            packet.ecn = outer_ecn
+        if uniform:
+            packet.dscp = outer_dscp
         # A routing header or a third IPv6 header in there is payload to a parser that stopped at the second.
         packet.opaque = True
+        if packet.ipv6[6] == IPPROTO_ROUTING:
+            packet.routing = bytearray()
         self._refuse_martians(packet)
+        self._counts.append("decapsulated")
+
+    def _punt(self, frame: bytes, packet: Packet, reason: int, pointer: int) -> Outcome:
+        error = packet.icmp is not None and (packet.icmp < 128 or packet.icmp == 137)
+        if reason in self._exact[PUNT_POLICY] and not error:
+            return Outcome(punt=(reason, pointer, frame[:ETHERNET] + packet.whole), counts=self._counts)
+        return Outcome(counts=[*self._counts, DROP_INSTEAD.get(reason, "drop_upper_layer")])
+
+    # --- routes, ports, queues ---
 
     def _route(self, destination: int) -> int:
         entry = self._longest(ROUTE, destination)
@@ -185,3 +301,39 @@ class ReferenceSwitch:
             if (destination ^ address) >> 128 - length == 0
         ]
         return max(matching, key=lambda one: one[0])[1] if matching else None
+
+    def _rewritten(self, port: int, frame: bytes) -> bytes:
+        """The Ethernet header with which a frame leaves."""
+        entry = self._exact[NEIGHBOUR].get(port)
+        if entry is None:
+            raise Dropped("drop_no_neighbour")
+        return b"".join(entry.params[end].to_bytes(6, "big") for end in ("dst", "src")) + frame[12:14]
+
+    def _queue(self, port: int, ethernet: bytes, packet: Packet) -> bytes:
+        """The frame as it leaves an empty queue: trimmed where even an empty one counts as full."""
+        settings = self._exact[PORT_QUEUES].get(port)
+        if settings is None:
+            return ethernet + packet.whole
+        limits = settings.params
+        entry = self._exact[TRAFFIC_CLASS].get(packet.dscp)
+        kind = entry.action.rpartition(".")[2] if entry else "data_class"
+        if kind != "control_class" and limits["data_limit"] > 0:
+            if limits["ecn"] and packet.ecn != NOT_ECT and limits["ecn_high"] == 0:
+                packet.ecn = CE
+                self._counts.append(f"ecn_marked[{port}]")
+            return ethernet + packet.whole
+        if kind == "data_class":
+            raise Dropped("drop_queue_full")
+        if kind == "trimmable_class" and not limits["trim"]:
+            raise Dropped("drop_trim_disabled")
+        if limits["high_limit"] == 0:
+            raise Dropped("drop_high_queue_full")
+        frame = ethernet + packet.whole
+        if kind == "trimmable_class":
+            size = limits["trim_bytes"] + len(packet.routing)
+            packet.dscp = limits["trim_dscp"]
+            if size < len(frame):
+                packet.payload_length = min(packet.payload_length, size - ETHERNET - IPV6)
+            frame = (ethernet + packet.whole)[:size]
+            self._counts.append(f"trimmed[{port}]")
+        return frame

@@ -19,7 +19,10 @@ PORTS = (0, 1, 2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case. `out` lists every frame that comes out, with its port; `drop` names the counter of the cause."""
+    """One case. `out` lists every frame that comes out, with its port; `drop` names the counter of the cause.
+
+    `counts` names what the packet counts in besides those of its coming and going.
+    """
 
     name: str
     entries: tuple[TableEntry, ...]
@@ -27,6 +30,7 @@ class Row:
     frame: bytes
     out: tuple[tuple[int, bytes], ...] = ()
     drop: str | None = None
+    counts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if bool(self.out) == (self.drop is not None):

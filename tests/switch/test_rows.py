@@ -62,6 +62,8 @@ def expected_counters(row: Row) -> dict[str, Count]:
     expected = {f"port_in[{row.port}]": Count(1, len(row.frame))}
     if row.drop:
         expected[row.drop] = Count(1, len(row.frame))
+    for name in row.counts:
+        expected[name] = Count(1, len(row.frame))
     for port, _ in row.out:
         expected[f"port_out[{port}]"] = Count(1, 0)
     return expected

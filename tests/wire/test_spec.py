@@ -10,8 +10,8 @@ from pymodel.wire.spec import DscpMap, WireOptions
 from tests.wire.samples import sample
 
 SIZES = {
-    "ETHERNET": 14, "IPV6": 40, "IPV4": 20, "SRH": 8, "SEGMENT": 16, "ICMPV6": 8, "UDP": 8, "BTH": 12, "METH": 4, "TSETH": 4,
-    "RETH": 16, "IMMDT": 4, "AETH": 4, "SETH": 28, "CC_STATE": 8, "NETH": 20, "PETH": 16, "ERTH": 16, "EETH": 36,
+    "ETHERNET": 14, "IPV6": 40, "IPV4": 20, "SRH": 8, "SEGMENT": 16, "ICMPV6": 8, "UDP": 8, "BTH": 12, "METH": 4,
+    "TSETH": 4, "RETH": 16, "IMMDT": 4, "AETH": 4, "SETH": 28, "CC_STATE": 8, "NETH": 20, "PETH": 16, "ERTH": 16, "EETH": 36,
     "EETH_OP_54": 36,
 }  # fmt: skip
 

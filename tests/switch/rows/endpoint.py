@@ -60,7 +60,7 @@ def _bad(name: str, drop: str = "drop_bad_srh", destination: str = END, **fields
 
 
 def _decapsulated(name: str, sent: Routed, port: int = 1) -> Row:
-    return Row(name, NODE, 0, sent.at(0), (sent.with_(inner_hops=63).inside_out(port),))
+    return Row(name, NODE, 0, sent.at(0), (sent.with_(inner_hops=63).inside_out(port),), counts=("decapsulated",))
 
 
 DONE = {"segments": SEGMENTS[:1], "left": 0}
@@ -93,7 +93,14 @@ ROWS = [
     _bad("nothing left, USD, but UDP inside, SRH done", "drop_upper_layer", "fc00:0:102::", inner=False, **DONE),
     _bad("USD, inner multicast source", "drop_martian", "fc00:0:102::", inner_source="ff02::1"),
     _bad("USD, inner link-local destination", "drop_martian", "fc00:0:102::", inner_destination="fe80::1"),
-    _bad("USD, inner destination without a route", "drop_no_route", "fc00:0:102::", inner_destination="2a00::1"),
+    Row(
+        "USD, inner destination without a route",
+        NODE,
+        0,
+        Routed("fc00:0:102::", inner_destination="2a00::1").at(0),
+        drop="drop_no_route",
+        counts=("decapsulated",),
+    ),
     Row(
         "P18 one-deep SRH: its only segment",
         NODE,
@@ -129,5 +136,6 @@ ROWS = [
         0,
         Routed("fc00:0:102::", inner_destination="fc00:0:101:205:42::").at(0),
         (Routed("fc00:0:102::", inner_destination=CARRIER, inner_hops=63).inside_out(2),),
+        counts=("decapsulated",),
     ),
 ]
