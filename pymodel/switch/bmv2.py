@@ -11,8 +11,6 @@ import contextlib
 import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import grpc
 
@@ -20,7 +18,7 @@ from pymodel.base.errors import InputError
 from pymodel.switch import bmv2_queues
 from pymodel.switch.bmv2_dataplane import Dataplane
 from pymodel.switch.bmv2_process import PRIORITIES, Bmv2Process, LogLevel, try_program
-from pymodel.switch.control import MAX_FRAME_BYTES, PORTS, ControlPlane
+from pymodel.switch.control import PORTS, ControlledSwitch
 from pymodel.switch.p4runtime.client import Client, check_json
 from pymodel.switch.target import CompiledProgram, Count, Rate, TableEntry
 
@@ -37,48 +35,25 @@ _LAST_WORDS_S = 1.0
 _MAX_I32 = 2**31 - 1
 
 
-class Bmv2Switch:
+class Bmv2Switch(ControlledSwitch):
     """A `SwitchTarget` that is a BMv2 process. Its log is in `folder` (default: a new temporary one) and stays.
 
     `log_level` "trace" tells every step of every packet and costs more than half of the speed.
     """
 
     def __init__(self, name: str = "bmv2", *, folder: Path | None = None, log_level: LogLevel = "info") -> None:
-        self.name = name
+        super().__init__(name)
         self._process = Bmv2Process(name, _DEVICE_ID, folder, log_level)
-        self._resources = contextlib.ExitStack()
-        self._control: ControlPlane | None = None
         self._dataplane: Dataplane | None = None
         self._waiting: list[tuple[int, int, bytes]] = []
         self._queues_set = False
         self._loaded = False
 
-    def __enter__(self) -> Self:
-        with contextlib.ExitStack() as starting:
-            starting.enter_context(self._process)
-            dataplane = starting.enter_context(
-                contextlib.closing(Dataplane(self.name, self._process.dataplane_address, _DEVICE_ID))
-            )
-            self._dataplane = dataplane
-            self._control = ControlPlane(starting.enter_context(Client(self._process.grpc_address, _DEVICE_ID)))
-            self._resources = starting.pop_all()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._resources.close()
-
-    @property
-    def control(self) -> ControlPlane:
-        """The control plane that programs this switch."""
-        assert self._control is not None, "the switch is not running"
-        return self._control
-
-    @property
-    def address(self) -> str:
-        """Where another P4Runtime client can connect, device id 1."""
-        return self._process.grpc_address
+    def _start(self, starting: contextlib.ExitStack) -> Client:
+        starting.enter_context(self._process)
+        dataplane = Dataplane(self.name, self._process.dataplane_address, _DEVICE_ID)
+        self._dataplane = starting.enter_context(contextlib.closing(dataplane))
+        return Client(self._process.grpc_address, _DEVICE_ID)
 
     @property
     def log(self) -> Path:
@@ -102,9 +77,7 @@ class Bmv2Switch:
 
     def inject(self, port: int, data: bytes, now_ps: int) -> None:
         """A frame arrives on `port` at `now_ps`; one that is empty or longer than any frame is lost at the port."""
-        if not 0 <= port < PORTS:
-            raise InputError(f"BMv2 {self.name}", f"port {port}", f"0 to {PORTS - 1}")
-        if 0 < len(data) <= MAX_FRAME_BYTES:
+        if self.checked_frame(f"BMv2 {self.name}", port, data):
             self._waiting.append((now_ps, port, data))
 
     def next_event_ps(self) -> int | None:

@@ -214,7 +214,7 @@ def _reserved_port() -> Iterator[int]:
 
 
 def _has_option(tool: Path, option: str) -> bool:
-    """Whether `tool` knows a general option: Thrift is not in every build (bugs.md P26), and an unknown one ends it."""
+    """Whether `tool` knows an option; an unknown one ends it. Thrift is not in every build (bug-review.md P26)."""
     return option in _help(tool)
 
 

@@ -7,9 +7,11 @@ list of two; ``"default": true`` marks a default entry.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from pymodel.base.errors import InputError
 from pymodel.paths.tables import port_entries
@@ -18,7 +20,7 @@ from pymodel.switch.p4runtime.normal import normal_form
 from pymodel.switch.target import Count, TableEntry
 from pymodel.wire.spec import SWITCH_PORT_BITS
 
-__all__ = ["MAX_FRAME_BYTES", "PORTS", "ControlPlane", "entry_from_json", "entry_to_json"]
+__all__ = ["MAX_FRAME_BYTES", "PORTS", "ControlPlane", "ControlledSwitch", "entry_from_json", "entry_to_json"]
 
 PORTS = (1 << SWITCH_PORT_BITS) - 1
 """Ports that frames can use, the controller's among them; one number more is where v1model sends what is dropped."""
@@ -27,6 +29,48 @@ MAX_FRAME_BYTES = 65_535
 """No longer frame enters a switch: gRPC would refuse it at some size, and no link carries it."""
 
 _Identity = tuple[Any, ...]
+
+
+class ControlledSwitch:
+    """What the switch targets have in common: they start, connect a control plane, and stop in the reverse order."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._resources = contextlib.ExitStack()
+        self._control: ControlPlane | None = None
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as starting:
+            self._control = ControlPlane(starting.enter_context(self._start(starting)))
+            self._resources = starting.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._resources.close()
+
+    @property
+    def control(self) -> ControlPlane:
+        """The control plane that programs this switch."""
+        assert self._control is not None, "the switch is not running"
+        return self._control
+
+    @property
+    def address(self) -> str:
+        """Where another P4Runtime client can connect, device id 1."""
+        return self.control.client.address
+
+    def _start(self, starting: contextlib.ExitStack) -> Client:
+        """Start the switch, with what must be stopped entered into `starting`, and connect to it."""
+        raise NotImplementedError
+
+    @staticmethod
+    def checked_frame(where: str, port: int, data: bytes) -> bool:
+        """Whether a frame enters: one that is empty or too long is lost at the port. InputError for an unknown port."""
+        if not 0 <= port < PORTS:
+            raise InputError(where, f"port {port}", f"0 to {PORTS - 1}")
+        return 0 < len(data) <= MAX_FRAME_BYTES
 
 
 class ControlPlane:
@@ -71,7 +115,7 @@ class ControlPlane:
     def check(self, entries: Iterable[TableEntry]) -> None:
         """Read the tables of `entries` and compare; InputError names the first entry that is missing or different.
 
-        Both sides are compared as numbers: a switch may answer with shorter byte strings than were sent (bugs.md P22).
+        Both sides are compared as numbers: a switch may answer shorter byte strings than were sent (bug-review.md P22).
         """
         wanted = [self._normal(entry) for entry in entries]
         present = {_identity(entry): entry for table in _tables(wanted) for entry in self.client.read_table(table)}

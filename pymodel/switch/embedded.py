@@ -9,11 +9,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Self
 
 from pymodel.base.errors import InputError
-from pymodel.switch.control import MAX_FRAME_BYTES, PORTS, ControlPlane
+from pymodel.switch.control import PORTS, ControlledSwitch
 from pymodel.switch.embedded_dataplane import EngineDataplane
 from pymodel.switch.engine import Engine
 from pymodel.switch.p4runtime.client import Client
@@ -24,41 +22,20 @@ from pymodel.wire.spec import CPU_PORT
 __all__ = ["EmbeddedSwitch"]
 
 
-class EmbeddedSwitch:
+class EmbeddedSwitch(ControlledSwitch):
     """A `SwitchTarget` that is an engine in this process. `seed` is that of the program's `random()`."""
 
     def __init__(self, name: str = "embedded", *, seed: int = 0) -> None:
-        self.name = name
+        super().__init__(name)
         self._lock = threading.RLock()
         self._dataplane = EngineDataplane(seed, self._packet_out)
         self._server = P4RuntimeServer(self._dataplane, self._lock)
-        self._resources = contextlib.ExitStack()
-        self._control: ControlPlane | None = None
         self._now_ps = 0
         self._left: list[tuple[int, int, bytes]] = []
 
-    def __enter__(self) -> Self:
-        with contextlib.ExitStack() as starting:
-            starting.enter_context(self._server)
-            self._control = ControlPlane(starting.enter_context(Client(self._server.address)))
-            self._resources = starting.pop_all()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._resources.close()
-
-    @property
-    def control(self) -> ControlPlane:
-        """The control plane that programs this switch."""
-        assert self._control is not None, "the switch is not running"
-        return self._control
-
-    @property
-    def address(self) -> str:
-        """Where another P4Runtime client can connect, device id 1."""
-        return self._server.address
+    def _start(self, starting: contextlib.ExitStack) -> Client:
+        starting.enter_context(self._server)
+        return Client(self._server.address)
 
     @property
     def engine(self) -> Engine:
@@ -75,11 +52,10 @@ class EmbeddedSwitch:
 
     def inject(self, port: int, data: bytes, now_ps: int) -> None:
         """A frame arrives on `port` at `now_ps`; one that is empty or longer than any frame is lost at the port."""
-        if not 0 <= port < PORTS:
-            raise InputError(f"switch {self.name}", f"port {port}", f"0 to {PORTS - 1}")
+        enters = self.checked_frame(f"switch {self.name}", port, data)
         with self._lock:
             self._now_ps = max(self._now_ps, now_ps)
-            if 0 < len(data) <= MAX_FRAME_BYTES and self._dataplane.loaded:
+            if enters and self._dataplane.loaded:
                 self._dataplane.engine.inject(port, data, now_ps)
 
     def next_event_ps(self) -> int | None:

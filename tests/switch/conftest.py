@@ -49,7 +49,7 @@ def target(switch: SwitchTarget) -> Iterator[SwitchTarget]:
     yield switch
     with switch.log.open("rb") as log:
         log.seek(start)
-        # bugs.md P14: a header stack that overflows is only told in the log.
+        # bug-review.md P14: a header stack that overflows is only told in the log.
         assert b"StackOutOfBounds" not in log.read()
 
 

@@ -80,7 +80,7 @@ def test_it_is_a_switch_target() -> None:
 
 @pytest.mark.bmv2
 def test_a_burst_comes_out_whole(bmv2: Bmv2Switch) -> None:
-    # bugs.md P05: BMv2's queues hold 64 packets unless told otherwise, and drop the rest without a word.
+    # bug-review.md P05: BMv2's queues hold 64 packets unless told otherwise, and drop the rest without a word.
     bmv2.write([forward(1, 9)])
     for _ in range(3_000):
         bmv2.inject(1, FRAME, 4)

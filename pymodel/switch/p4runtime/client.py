@@ -160,7 +160,7 @@ class Client:
     def read_direct_counters(self, table: str) -> list[tuple[TableEntry, Count]]:
         """Return the counts of all entries of a table that has a direct counter.
 
-        Not every switch reads them at one go (bugs.md P25); where it refuses, they are read entry by entry.
+        Not every switch reads them at one go (bug-review.md P25); where it refuses, they are read entry by entry.
         """
         found = self._counted_table(table)
         entries = self.read_table(table)

@@ -117,7 +117,7 @@ def _fits(value: int, width: int, at: str) -> int:
 
 
 def _check_priority(table: Table, priority: int, where: str) -> None:
-    # bugs.md P20: BMv2 of one age took priority 0 and never matched the entry, of another refuses it.
+    # bug-review.md P20: BMv2 of one age took priority 0 and never matched the entry, of another refuses it.
     if table.needs_priority and not 0 < priority <= MAX_PRIORITY:
         expected = f"1 to {MAX_PRIORITY} (larger wins), for the table has a ternary, range or optional key"
         raise InputError(f"{where}, priority", str(priority), expected)
