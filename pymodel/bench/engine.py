@@ -22,8 +22,7 @@ from pymodel.base.toolpath import TOOLS, find, version
 from pymodel.bench.bmv2_files import FileFedBmv2, records
 from pymodel.bench.cores import contest_core, pinned
 from pymodel.bench.figure import Figure, Outcome, Step, medians
-from pymodel.bench.traffic import FABRIC, HOST, LONG, SHORT, SWITCH, frames
-from pymodel.paths.tables import switch_entries
+from pymodel.bench.traffic import FABRIC, HOST, LONG, SHORT, SWITCH, entries, frames
 from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.program import mrc_switch
 
@@ -81,7 +80,7 @@ def _peer(running: ExitStack, size: Size, core: int, notes: list[str]) -> FileFe
     if not bmv2.sets_queues:
         notes.append("engine.un has no peer: this BMv2 has no Thrift, so its queues of 64 packets would lose frames.")
         return None
-    bmv2.program(mrc_switch(), switch_entries(FABRIC, SWITCH), depth=size.count)
+    bmv2.program(mrc_switch(), entries(), depth=size.count)
     notes.append(f"BMv2 {version(_PEER)}: {bmv2.build()}; run with {bmv2.options}; core {core} for both.")
     return bmv2
 
@@ -91,7 +90,7 @@ class _Embedded:
 
     def __init__(self, switch: EmbeddedSwitch, data: list[bytes], core: int) -> None:
         switch.load(mrc_switch())
-        switch.write(switch_entries(FABRIC, SWITCH))
+        switch.write(entries())
         self._switch = switch
         self._data = data
         self._core = core

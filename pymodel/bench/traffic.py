@@ -10,17 +10,21 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pymodel.paths.tables import QueueSettings, TableEntry, switch_entries
 from pymodel.paths.topology import Host, Switch, Topology
 from pymodel.wire.headers import Ethernet, Ipv6, Segment
 from pymodel.wire.spec import MTU_DEFAULT, Ecn, Opcode, UsidRole
 from pymodel.wire.template import FrameTemplate, write_transport
 
-__all__ = ["FABRIC", "HOST", "LONG", "PAYLOAD", "SHORT", "SWITCH", "Packet", "frames", "packets"]
+__all__ = ["FABRIC", "HOST", "LONG", "PAYLOAD", "SHORT", "SWITCH", "Packet", "entries", "frames", "packets"]
 
 FABRIC = Topology(planes=2, t0=8, t1=8, hosts_per_t0=8)
 HOST = Host(0, 0)
 SWITCH = Switch(0, UsidRole.T0, 0)
 """The T0 of `HOST` in plane 0. Frames of `HOST` come in on its port 0 and leave, shifted, by its eight uplinks."""
+
+_QUEUES = QueueSettings(data_limit=(1 << 31) - 1, high_limit=(1 << 31) - 1, ecn=False)
+"""A peer that is fed as fast as it takes frames queues them; none may be marked or cut for it."""
 
 SHORT = 0
 LONG = MTU_DEFAULT
@@ -55,6 +59,11 @@ class Packet:
             Opcode.WRITE_MIDDLE, _DEST_QP, self.psn, _MSN, va, _R_KEY, _DMA_LENGTH, tx_timestamp=_TIMESTAMP
         )
         return self.template.pack(transport, self.payload, self.ev, self.path)
+
+
+def entries() -> Iterator[TableEntry]:
+    """The table entries of `SWITCH`."""
+    return switch_entries(FABRIC, SWITCH, _QUEUES)
 
 
 def packets(payload_bytes: int, count: int) -> list[Packet]:

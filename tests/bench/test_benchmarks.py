@@ -14,8 +14,7 @@ from pymodel.bench.bmv2_files import FileFedBmv2, records
 from pymodel.bench.cores import contest_core, pinned
 from pymodel.bench.engine import Size
 from pymodel.bench.figure import Outcome, Step
-from pymodel.bench.traffic import FABRIC, LONG, SHORT, SWITCH, frames, packets
-from pymodel.paths.tables import switch_entries
+from pymodel.bench.traffic import FABRIC, LONG, SHORT, SWITCH, entries, frames, packets
 from pymodel.switch.program import mrc_switch
 from pymodel.wire import Frame, parse
 
@@ -127,7 +126,7 @@ def test_bmv2_that_loses_a_frame_is_told_and_leaves_no_process(tmp_path: Path, m
     good = frames(SHORT, 10)
     lost = good[0][:38] + bytes(16) + good[0][54:]  # to the unspecified address
     with FileFedBmv2(tmp_path, FABRIC.port_count(SWITCH), contest_core()) as bmv2:
-        bmv2.program(mrc_switch(), switch_entries(FABRIC, SWITCH), depth=100)
+        bmv2.program(mrc_switch(), entries(), depth=100)
         assert bmv2.run(records(good)) > 0
         assert sum(map(len, bmv2.came().values())) == 10
         process = bmv2._process._process
