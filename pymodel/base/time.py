@@ -44,6 +44,10 @@ class EventQueue(Generic[T]):
         """Time in ps of the earliest event, or None when nothing is scheduled."""
         return self._heap[0][0] if self._heap else None
 
+    def peek(self) -> T | None:
+        """Return the earliest event and leave it there, or None when nothing is scheduled."""
+        return self._heap[0][2] if self._heap else None
+
     def pop(self) -> tuple[int, T]:
         """Remove the earliest event and return it with its time in ps; IndexError when empty."""
         at_ps, _, event = heapq.heappop(self._heap)

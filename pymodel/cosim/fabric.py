@@ -141,7 +141,7 @@ class Fabric:
 
     def step(self) -> bool:
         """Run the earliest event; False when there is none left."""
-        if not len(self._queue):
+        if self.next_ps() is None:
             return False
         self.now_ps, item = self._queue.pop()
         match item:
@@ -152,22 +152,27 @@ class Fabric:
                     self.switches[node].inject(port, data, self.now_ps)
                     self._drain(node)
             case _HostEvent(node, event):
-                if not isinstance(event, TimerFired) or self._is_current(node, event):
-                    self._give(node, event)
+                if isinstance(event, TimerFired):
+                    del self.hosts[node].timers[event.key]
+                self._give(node, event)
             case _Poll(node):
                 self._polls.pop(node, None)
                 self._drain(node)
         return True
 
     def next_ps(self) -> int | None:
-        """Time of the earliest event in ps, or None when the fabric is at rest."""
+        """Time of the earliest event in ps, or None when the fabric is at rest.
+
+        Timers that were cancelled or replaced are forgotten here, so that they neither happen nor move time.
+        """
+        while self._is_stale(self._queue.peek()):
+            self._queue.pop()
         return self._queue.next_ps()
 
-    def _is_current(self, node: str, timer: TimerFired) -> bool:
-        if self.hosts[node].timers.get(timer.key) != timer.generation:
+    def _is_stale(self, item: _Arrival | _HostEvent | _Poll | None) -> bool:
+        if not isinstance(item, _HostEvent) or not isinstance(item.event, TimerFired):
             return False
-        del self.hosts[node].timers[timer.key]
-        return True
+        return self.hosts[item.node].timers.get(item.event.key) != item.event.generation
 
     def _give(self, node: str, event: Event) -> None:
         host = self.hosts[node]

@@ -52,8 +52,9 @@ def test_a_timer_set_again_fires_once_with_its_last_generation() -> None:
 
 
 def test_a_cancelled_timer_does_not_fire_and_one_set_behind_it_does() -> None:
-    core, _, _ = run([SetTimer("t", 100, 1), CancelTimer("t"), SetTimer("u", 50, 7)])
+    core, _, fabric = run([SetTimer("t", 100, 1), CancelTimer("t"), SetTimer("u", 50, 7)])
     assert core.seen == [(0, START), (50, TimerFired("u", 7))]
+    assert fabric.now_ps == 50
 
 
 def test_a_timer_in_the_past_fires_now() -> None:
