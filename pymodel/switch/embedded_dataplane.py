@@ -13,7 +13,7 @@ from pymodel.base.errors import InputError
 from pymodel.switch import engine as engines
 from pymodel.switch.engine import Engine, Entry, TableError
 from pymodel.switch.p4runtime.codec import Refused
-from pymodel.switch.p4runtime.dataplane import MeterRates, Replica
+from pymodel.switch.p4runtime.dataplane import MeterRates, Replica, Via
 from pymodel.switch.p4runtime.info import Key, ProgramInfo
 from pymodel.switch.p4runtime.protos import code_pb2
 from pymodel.switch.target import Count, TableEntry
@@ -66,6 +66,7 @@ class EngineDataplane:
             ("table", [table.name for table in info.tables], engine.tables),
             ("counter", [counter.name for counter in info.counters], engine.counters),
             ("meter", [meter.name for meter in info.meters], engine.meters),
+            ("action profile", [profile.name for profile in info.profiles], engine.profiles),
         ):
             for name in names:
                 if name not in present:
@@ -90,7 +91,7 @@ class EngineDataplane:
         miss = self.engine.tables[table].miss
         return (miss.action, self._params(miss)) if miss.action else None
 
-    def insert(self, entry: TableEntry) -> int:
+    def insert(self, entry: TableEntry, via: Via | None) -> int:
         """Install an entry and return its handle."""
         table = self.engine.tables[entry.table]
         info = self.info.tables.find(entry.table)
@@ -100,12 +101,19 @@ class EngineDataplane:
             if key.name in entry.match
         }
         with _refusals():
+            if via:
+                member, group = _member_and_group(via)
+                return table.insert(match, priority=entry.priority, member=member, group=group)
             return table.insert(match, entry.action, self._arguments(entry.action, entry.params), entry.priority)
 
-    def modify(self, table: str, handle: int, action: str, params: Mapping[str, int]) -> None:
-        """Give an entry another action."""
+    def modify(self, table: str, handle: int, action: str, params: Mapping[str, int], via: Via | None) -> None:
+        """Give an entry another action, member or group."""
         with _refusals():
-            self.engine.tables[table].modify(handle, action, self._arguments(action, params))
+            if via:
+                member, group = _member_and_group(via)
+                self.engine.tables[table].modify(handle, member=member, group=group)
+            else:
+                self.engine.tables[table].modify(handle, action, self._arguments(action, params))
 
     def delete(self, table: str, handle: int) -> None:
         """Remove an entry."""
@@ -151,6 +159,38 @@ class EngineDataplane:
         with _refusals():
             self._held(table, handle).meter.set(_rates(rates), f"table {table}")
 
+    # --- action profiles ---
+
+    def add_member(self, profile: str, action: str, params: Mapping[str, int]) -> int:
+        """Add a member and return its handle."""
+        with _refusals():
+            return self.engine.profiles[profile].add_member(action, self._arguments(action, params))
+
+    def modify_member(self, profile: str, handle: int, action: str, params: Mapping[str, int]) -> None:
+        """Give a member another action."""
+        with _refusals():
+            self.engine.profiles[profile].modify_member(handle, action, self._arguments(action, params))
+
+    def delete_member(self, profile: str, handle: int) -> None:
+        """Remove a member that nothing uses."""
+        with _refusals():
+            self.engine.profiles[profile].delete_member(handle)
+
+    def add_group(self, profile: str, members: Sequence[int]) -> int:
+        """Add a group and return its handle."""
+        with _refusals():
+            return self.engine.profiles[profile].create_group(members)
+
+    def modify_group(self, profile: str, handle: int, members: Sequence[int]) -> None:
+        """Give a group other members."""
+        with _refusals():
+            self.engine.profiles[profile].set_group(handle, members)
+
+    def delete_group(self, profile: str, handle: int) -> None:
+        """Remove a group that nothing uses."""
+        with _refusals():
+            self.engine.profiles[profile].delete_group(handle)
+
     # --- replication ---
 
     def set_multicast_group(self, group: int, replicas: Sequence[Replica]) -> None:
@@ -192,6 +232,11 @@ def _value(key: Key, part: int | tuple[int, int]) -> int | tuple[int, int] | Non
 
 def _rates(rates: MeterRates | None) -> engines.MeterRates | None:
     return None if rates is None else engines.MeterRates(rates.cir, rates.cburst, rates.pir, rates.pburst)
+
+
+def _member_and_group(via: Via) -> tuple[int | None, int | None]:
+    kind, handle = via
+    return (handle, None) if kind == "member" else (None, handle)
 
 
 def _copies(replicas: Sequence[Replica]) -> list[engines.Replica] | None:

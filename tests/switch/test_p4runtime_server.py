@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from queue import SimpleQueue
 
 import grpc
@@ -17,6 +18,7 @@ from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.p4runtime.client import Client
 from pymodel.switch.p4runtime.info import ProgramInfo
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2, p4runtime_pb2_grpc, text_format
+from pymodel.switch.program import verify
 from pymodel.switch.target import CompiledProgram, SwitchTarget, TableEntry
 
 ENTRY = TableEntry("port_exact", "forward", {"standard.ingress_port": 1, "hdr.word.small": 2}, {"port": 3})
@@ -209,9 +211,8 @@ WRITES = [
         "INVALID_ARGUMENT",
     ),
     (
-        "an action profile member",
+        "a member of no profile",
         "type: INSERT entity { action_profile_member { action_profile_id: 5 } }",
-        "UNIMPLEMENTED",
         "INVALID_ARGUMENT",
     ),
     ("a register", "type: MODIFY entity { register_entry { register_id: 5 } }", "UNIMPLEMENTED"),
@@ -453,6 +454,27 @@ def test_a_pipeline_is_verified_saved_committed_and_reconciled(
     assert len(client.read_table("port_exact")) == len(client.read_table("route_lpm")) == 1
     assert config_code(client, control_plane_program, actions.VERIFY_AND_COMMIT) == "OK"
     assert client.read_table("port_exact") == []
+
+
+def test_a_reconciled_pipeline_keeps_members_groups_and_what_names_them(fresh: EmbeddedSwitch) -> None:
+    folder = Path(__file__).parent / "programs"
+    program = verify(folder / "selector.p4", folder / "compiled")
+    fresh.load(program)
+    client, info = fresh.control.client, fresh.control.client.info
+    profile, table = info.profiles.find("chooser"), info.tables.find("grouped")
+    tell = f"action {{ action_id: {info.actions.find('tell').id} params {{ param_id: 1 value: 'ab' }} }}"
+    made = (
+        f"action_profile_member {{ action_profile_id: {profile.id} member_id: 1 {tell} }}",
+        f"action_profile_group {{ action_profile_id: {profile.id} group_id: 2 members {{ member_id: 1 weight: 1 }} }}",
+        f"table_entry {{ table_id: {table.id} match {{ field_id: 1 exact {{ value: 'a' }} }} "
+        "action { action_profile_group_id: 2 } }",
+    )
+    for text in made:
+        assert write_code(fresh, f"type: INSERT entity {{ {text} }}") == "OK"
+    action = p4runtime_pb2.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT
+    assert config_code(client, program, action) == "OK"
+    fresh.inject(0, b"a" + bytes(6), 0)
+    assert [frame[:2] for _, _, frame in fresh.drain(0)] == [b"ab"]
 
 
 def test_a_program_that_does_not_take_the_old_entries_leaves_all_as_it_was(

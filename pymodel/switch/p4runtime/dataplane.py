@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pymodel.switch.p4runtime.info import ProgramInfo
 from pymodel.switch.target import Count, TableEntry
 
-__all__ = ["Dataplane", "MeterRates", "Replica"]
+__all__ = ["Dataplane", "MeterRates", "Replica", "Via"]
+
+Via = tuple[Literal["member", "group"], Any]
+"""What an entry of a table with an action profile acts through, and its handle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +56,12 @@ class Dataplane(Protocol):
         """Return name and parameters of the action that a miss in `table` runs now, or None when it runs none."""
         ...
 
-    def insert(self, entry: TableEntry) -> Any:
-        """Install `entry` and return its handle."""
+    def insert(self, entry: TableEntry, via: Via | None) -> Any:
+        """Install `entry` and return its handle; in a table with an action profile it acts `via` a member or group."""
         ...
 
-    def modify(self, table: str, handle: Any, action: str, params: Mapping[str, int]) -> None:
-        """Give an entry another action."""
+    def modify(self, table: str, handle: Any, action: str, params: Mapping[str, int], via: Via | None) -> None:
+        """Give an entry another action, or another member or group."""
         ...
 
     def delete(self, table: str, handle: Any) -> None:
@@ -95,6 +98,30 @@ class Dataplane(Protocol):
 
     def set_direct_meter(self, table: str, handle: Any, rates: MeterRates | None) -> None:
         """Configure the meter of one entry of `table`; None makes it colour everything green."""
+        ...
+
+    def add_member(self, profile: str, action: str, params: Mapping[str, int]) -> Any:
+        """Add a member to an action profile and return its handle."""
+        ...
+
+    def modify_member(self, profile: str, handle: Any, action: str, params: Mapping[str, int]) -> None:
+        """Give a member another action."""
+        ...
+
+    def delete_member(self, profile: str, handle: Any) -> None:
+        """Remove a member that nothing uses."""
+        ...
+
+    def add_group(self, profile: str, members: Sequence[Any]) -> Any:
+        """Add a group of members, by their handles, and return its handle."""
+        ...
+
+    def modify_group(self, profile: str, handle: Any, members: Sequence[Any]) -> None:
+        """Give a group other members."""
+        ...
+
+    def delete_group(self, profile: str, handle: Any) -> None:
+        """Remove a group that nothing uses."""
         ...
 
     def set_multicast_group(self, group: int, replicas: Sequence[Replica]) -> None:

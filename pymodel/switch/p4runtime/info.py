@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pymodel.base.errors import InputError
 from pymodel.switch.p4runtime.protos import p4info_pb2, text_format
 
-__all__ = ["Action", "ActionUse", "Array", "Bits", "Index", "Key", "MatchKind", "ProgramInfo", "Table"]
+__all__ = ["Action", "ActionUse", "Array", "Bits", "Index", "Key", "MatchKind", "Profile", "ProgramInfo", "Table"]
 
 MatchKind = Literal["exact", "lpm", "ternary", "range", "optional"]
 
@@ -97,7 +97,19 @@ class Array:
     table: int = 0
 
 
-T = TypeVar("T", Table, Action, Array)
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """An action profile: with a selector it has groups, of at most `max_group_size` members (0: no limit)."""
+
+    id: int
+    name: str
+    size: int
+    selector: bool
+    max_group_size: int
+    tables: tuple[int, ...]
+
+
+T = TypeVar("T", Table, Action, Array, Profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +162,7 @@ class ProgramInfo:
     meters: Index[Array]
     direct_counters: Index[Array]
     direct_meters: Index[Array]
+    profiles: Index[Profile]
     packet_in: tuple[Bits, ...]
     packet_out: tuple[Bits, ...]
 
@@ -181,6 +194,7 @@ class ProgramInfo:
             Index.of("meter", (_array(item, item.size) for item in proto.meters)),
             Index.of("direct counter", (_array(item, 0, item.direct_table_id) for item in proto.direct_counters)),
             Index.of("direct meter", (_array(item, 0, item.direct_table_id) for item in proto.direct_meters)),
+            Index.of("action profile", [_profile(item, tables, where) for item in proto.action_profiles]),
             headers.get("packet_in", ()),
             headers.get("packet_out", ()),
         )
@@ -192,6 +206,14 @@ def _bits(fields: Iterable[Any]) -> tuple[Bits, ...]:
 
 def _action(action: Any) -> Action:
     return Action(action.preamble.id, action.preamble.name, _bits(action.params))
+
+
+def _profile(item: Any, tables: Index[Table], where: str) -> Profile:
+    name = item.preamble.name
+    users = tuple(item.table_ids)
+    if not users or not all(number in tables.by_id for number in users):
+        raise InputError(f"{where}: action profile {name}", "no table, or an unknown one", "tables that the file has")
+    return Profile(item.preamble.id, name, item.size, item.with_selector, item.max_group_size, users)
 
 
 def _array(item: Any, size: int, table: int = 0) -> Array:

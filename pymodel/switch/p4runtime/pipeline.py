@@ -18,21 +18,15 @@ from pymodel.switch.p4runtime.externs import (
     meter_rates,
 )
 from pymodel.switch.p4runtime.info import ProgramInfo, Table
+from pymodel.switch.p4runtime.profiles import ActionProfiles
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2
 from pymodel.switch.p4runtime.tables import Installed, Tables
 from pymodel.switch.target import Count
 
 __all__ = ["Pipeline"]
 
-_UNSUPPORTED = (
-    "extern_entry",
-    "action_profile_member",
-    "action_profile_group",
-    "value_set_entry",
-    "register_entry",
-    "digest_entry",
-)
-"""What BMv2's server refuses too (externs, value sets, registers), and what the embedded engine has no use for."""
+_UNSUPPORTED = ("extern_entry", "value_set_entry", "register_entry", "digest_entry")
+"""What BMv2's server refuses too (externs, value sets, registers), and digests."""
 
 
 class Pipeline:
@@ -41,7 +35,8 @@ class Pipeline:
     def __init__(self, info: ProgramInfo, dataplane: Dataplane) -> None:
         self.info = info
         self._dataplane = dataplane
-        self._tables = Tables(info, dataplane)
+        self._profiles = ActionProfiles(info, dataplane)
+        self._tables = Tables(info, dataplane, self._profiles)
         self._counters = CounterArrays(info, dataplane)
         self._meters = MeterArrays(info, dataplane)
         self._replication = Replication(dataplane)
@@ -52,6 +47,10 @@ class Pipeline:
         which = entity.WhichOneof("entity")
         if which == "table_entry":
             self._tables.write(update.type, entity.table_entry)
+        elif which == "action_profile_member":
+            self._profiles.write_member(update.type, entity.action_profile_member)
+        elif which == "action_profile_group":
+            self._profiles.write_group(update.type, entity.action_profile_group)
         elif which == "counter_entry":
             self._counters.write(update.type, entity.counter_entry)
         elif which == "direct_counter_entry":
@@ -70,6 +69,10 @@ class Pipeline:
         which = entity.WhichOneof("entity")
         if which == "table_entry":
             self._tables.read(entity.table_entry, add)
+        elif which == "action_profile_member":
+            self._profiles.read_members(entity.action_profile_member, add)
+        elif which == "action_profile_group":
+            self._profiles.read_groups(entity.action_profile_group, add)
         elif which == "counter_entry":
             self._counters.read(entity.counter_entry, add)
         elif which == "direct_counter_entry":

@@ -279,11 +279,14 @@ class _Service(p4runtime_pb2_grpc.P4RuntimeServicer):  # type: ignore[misc]
         self._pipeline, self._prepared, self._config, self._saved = pipeline, prepared, config, None
 
     def _state(self) -> list[Any]:
-        """Return what a client inserted into the running pipeline: table entries, groups and sessions."""
+        """Return what a client inserted into the running pipeline, in an order in which it can be inserted again."""
         if self._pipeline is None:
             return []
         replication = p4runtime_pb2.PacketReplicationEngineEntry
+        # Members and groups first: table entries name them.
         wanted = [
+            p4runtime_pb2.Entity(action_profile_member=p4runtime_pb2.ActionProfileMember()),
+            p4runtime_pb2.Entity(action_profile_group=p4runtime_pb2.ActionProfileGroup()),
             p4runtime_pb2.Entity(table_entry=p4runtime_pb2.TableEntry()),
             p4runtime_pb2.Entity(packet_replication_engine_entry=replication(multicast_group_entry={})),
             p4runtime_pb2.Entity(packet_replication_engine_entry=replication(clone_session_entry={})),

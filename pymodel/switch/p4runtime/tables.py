@@ -15,6 +15,7 @@ from pymodel.switch.p4runtime.codec import Refused, decode_action, decode_match,
 from pymodel.switch.p4runtime.dataplane import Dataplane, MeterRates
 from pymodel.switch.p4runtime.externs import Add, counted, fill_count, fill_rates, meter_rates
 from pymodel.switch.p4runtime.info import ProgramInfo, Table
+from pymodel.switch.p4runtime.profiles import ActionProfiles, Choice
 from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2
 from pymodel.switch.target import TableEntry
 
@@ -25,7 +26,10 @@ _Identity = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Installed:
-    """One entry as installed; `handle` is the dataplane's. The default entry has the handle None."""
+    """One entry as installed; `handle` is the dataplane's. The default entry has the handle None.
+
+    An entry of a table with an action profile has a `choice` and no action.
+    """
 
     entry: TableEntry
     handle: Any
@@ -33,14 +37,16 @@ class Installed:
     metadata: bytes = b""
     idle_timeout_ns: int = 0
     rates: MeterRates | None = None
+    choice: Choice | None = None
 
 
 class Tables:
     """All tables of one pipeline."""
 
-    def __init__(self, info: ProgramInfo, dataplane: Dataplane) -> None:
+    def __init__(self, info: ProgramInfo, dataplane: Dataplane, profiles: ActionProfiles) -> None:
         self._info = info
         self._dataplane = dataplane
+        self._profiles = profiles
         self._entries: dict[int, dict[_Identity, Installed]] = {}
         self._defaults: dict[int, Installed] = {}
         for table in info.tables:
@@ -53,8 +59,8 @@ class Tables:
         table = self._table(message.table_id)
         if message.HasField("time_since_last_hit"):
             raise invalid(f"table {table.name}: time_since_last_hit can't be written")
-        if table.action_profile:
-            raise Refused(code_pb2.UNIMPLEMENTED, f"table {table.name}: action profiles are not supported")
+        if table.action_profile and message.is_default_action:
+            raise invalid(f"table {table.name}: it has an action profile, so its default can't be changed")
         if table.is_const:
             raise Refused(code_pb2.PERMISSION_DENIED, f"table {table.name}: its entries are constant")
         update = p4runtime_pb2.Update
@@ -103,9 +109,7 @@ class Tables:
     def _insert(self, table: Table, message: Any) -> None:
         if message.is_default_action:
             raise invalid(f"table {table.name}: the default entry is modified, never inserted")
-        match, priority = decode_match(table, message)
-        action, params = self._action(table, message)
-        entry = TableEntry(table.name, action, match, params, priority)
+        entry = self._entry(table, message)
         rates = self._direct_resources(table, message)
         identity = _identity(table, entry)
         held = self._entries[table.id]
@@ -113,20 +117,26 @@ class Tables:
             raise Refused(code_pb2.ALREADY_EXISTS, f"table {table.name}: the entry exists; MODIFY changes its action")
         if len(held) >= table.size:
             raise Refused(code_pb2.RESOURCE_EXHAUSTED, f"table {table.name}: it is full ({table.size} entries)")
-        installed = Installed(entry, self._dataplane.insert(entry))
-        held[identity] = installed
+        choice = self._profiles.choose(table, message.action) if table.action_profile else None
+        try:
+            handle = self._dataplane.insert(entry, choice.via if choice else None)
+        except Refused:
+            self._profiles.release(table, choice)
+            raise
+        installed = held[identity] = Installed(entry, handle, choice=choice)
         self._annotate(table, installed, message, rates)
 
     def _modify(self, table: Table, message: Any) -> None:
-        match, priority = decode_match(table, message)
-        action, params = self._action(table, message)
-        entry = TableEntry(table.name, action, match, params, priority)
+        entry = self._entry(table, message)
         rates = self._direct_resources(table, message)
         installed = self._entries[table.id].get(_identity(table, entry))
         if installed is None:
             raise Refused(code_pb2.NOT_FOUND, f"table {table.name}: no such entry")
-        self._dataplane.modify(table.name, installed.handle, action, params)
-        installed.entry = entry
+        choice = self._profiles.choose(table, message.action) if table.action_profile else None
+        via = choice.via if choice else None
+        self._dataplane.modify(table.name, installed.handle, entry.action, entry.params, via)
+        self._profiles.release(table, installed.choice)
+        installed.entry, installed.choice = entry, choice
         self._annotate(table, installed, message, rates)
 
     def _delete(self, table: Table, message: Any) -> None:
@@ -137,6 +147,7 @@ class Tables:
         if installed is None:
             raise Refused(code_pb2.NOT_FOUND, f"table {table.name}: no such entry")
         self._dataplane.delete(table.name, installed.handle)
+        self._profiles.release(table, installed.choice)
         del self._entries[table.id][identity]
 
     def _modify_default(self, table: Table, message: Any) -> None:
@@ -158,6 +169,14 @@ class Tables:
         action = self._dataplane.default_action(table.name)
         name, params = action if action else ("", {})
         return Installed(TableEntry(table.name, name, {}, dict(params), default=True), None)
+
+    def _entry(self, table: Table, message: Any) -> TableEntry:
+        """Return the entry of a message, without an action where the table has an action profile."""
+        match, priority = decode_match(table, message)
+        if table.action_profile:
+            return TableEntry(table.name, "", match, {}, priority)
+        action, params = self._action(table, message)
+        return TableEntry(table.name, action, match, params, priority)
 
     def _action(self, table: Table, message: Any) -> tuple[str, dict[str, int]]:
         if message.action.WhichOneof("type") != "action":
@@ -203,6 +222,8 @@ class Tables:
 
     def _fill(self, table: Table, installed: Installed, request: Any, message: Any) -> None:
         fill_entry(self._info, installed.entry, message)
+        if installed.choice:
+            message.action.CopyFrom(installed.choice.message)
         message.controller_metadata = installed.controller_metadata
         message.metadata = installed.metadata
         message.idle_timeout_ns = installed.idle_timeout_ns
