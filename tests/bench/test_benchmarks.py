@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pymodel.base.errors import InputError
-from pymodel.bench import bmv2_files, engine, main_job, topology, wire
+from pymodel.bench import bmv2_files, engine, main_job, rtl, topology, wire
 from pymodel.bench.bmv2_files import FileFedBmv2, records
 from pymodel.bench.cores import contest_core, pinned
 from pymodel.bench.engine import Size
@@ -147,6 +147,14 @@ def test_main_job_stays_within_its_memory() -> None:
     # 513 data packets at the least: two writes of 1 MiB in packets of 4096 bytes, and a loss.
     assert rate.value * seconds.value > 512
     assert 20 < memory.value < 512
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_rtl_counts_simulated_clocks() -> None:
+    (figure,) = rtl.measure(ignore, packets=200, rounds=1).figures
+    assert (figure.name, figure.unit) == ("rtl.psn_tracker", "clocks/s")
+    assert figure.value > 0
 
 
 def test_a_main_job_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
