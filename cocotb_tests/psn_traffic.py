@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pymodel.nic.receive_window import Arrival, ReceiveWindow
@@ -49,6 +49,8 @@ class QpTraffic:
         self.rng = rng
         self.model = model
         self.plan: deque[int] = deque()
+        if rng.random() < 0.3:
+            self.plan.extend(psn % PSN_SPACE for psn in self.fresh())
 
     def packet(self) -> tuple[int, Arrival]:
         while not self.plan:
@@ -56,6 +58,17 @@ class QpTraffic:
             self.plan.extend(psn % PSN_SPACE for psn in pattern(self))
         psn = self.plan.popleft()
         return psn, self.model.receive(psn)
+
+    def fresh(self) -> Iterator[int]:
+        """Of a QP just set up: the rest of head's word, the start of a word never written, some noise, then head."""
+        head = self.head
+        following = head - head % WORD + WORD
+        yield from range(head + 1, following)
+        for place in range(self.rng.choice([1, 1, 2])):
+            yield following + place
+        for _ in range(self.rng.randint(0, 8)):
+            yield head - 1
+        yield head
 
     @property
     def head(self) -> int:
@@ -117,6 +130,19 @@ class QpTraffic:
         for _ in range(self.rng.randint(0, 12)):
             yield head + n + self.rng.choice(after)
 
+    def closing(self) -> Iterator[int]:
+        """A full window with a few holes left; they close in turn, and between them comes what each lets in on top."""
+        head, window = self.head, self.model.window
+        ends = [place for place in range(window) if (head + place) % WORD in (0, 63)]
+        holes = sorted({0, *(self.rng.choice([*ends, window - 1, self.rng.randrange(window)]) for _ in range(3))})
+        yield from (head + place for place in range(window) if place not in holes)
+        top = head + window
+        for hole in holes:
+            yield head + hole
+            for _ in range(self.rng.choice([0, 1, 1, 2])):
+                yield top
+                top += 1
+
     def edges(self) -> Iterator[int]:
         window = self.model.window
         near = [-window, -2, -1, 0, 1, 63, 64, 65, window - 1, window, window + 1]
@@ -138,7 +164,7 @@ class QpTraffic:
 
     PATTERNS = (
         *(in_order, in_order, shuffled, shuffled, crowded, crowded),
-        *(reversed, pointer_chase, long_jump, edges, anywhere, top_down),
+        *(reversed, pointer_chase, long_jump, closing, edges, anywhere, top_down),
     )
 
 
@@ -200,6 +226,87 @@ def in_turn(seed: int, qps: int, window: int, packets: int) -> list[Item]:
         items.append(Setup(qp, first, window))
     items += (Packet(i % qps, *traffic[i % qps].packet()) for i in range(packets))
     return items
+
+
+class Timed:
+    """Pairs of PSNs that matter to each other, at every distance that the pipeline can hold.
+
+    Each round brings QP 0 into a state, sends one PSN, a number of QP 1's, and the other one, and then closes what is
+    left, which shows whether the second knew of the first.
+    """
+
+    DISTANCES = range(1, 12)
+    QUIET = 14  # PSNs of the other QP that empty the pipeline
+    CASES = ("touch", "complete", "complete behind full words", "same word", "first hole", "repeat", "top")
+
+    def __init__(self, seed: int, largest: int) -> None:
+        self.rng = random.Random(seed)
+        self.largest = largest
+        self.other = QpTraffic(self.rng, ReceiveWindow(largest, 0))
+        self.items: list[Item] = [Setup(1, 0, largest)]
+        self.model = ReceiveWindow(1, 0)
+
+    def setup(self, window: int, place: int | None = None) -> None:
+        """Start QP 0 anew; with `place`, head is that bit of its word."""
+        first = first_psn(self.rng)
+        if place is not None:
+            first += place - first % WORD
+        self.model = ReceiveWindow(window, first)
+        self.items.append(Setup(0, first, window))
+
+    def send(self, psns: Iterable[int]) -> None:
+        self.items += (Packet(0, psn % PSN_SPACE, self.model.receive(psn % PSN_SPACE)) for psn in psns)
+
+    def fill(self, count: int) -> None:
+        self.items += (Packet(1, *self.other.packet()) for _ in range(count))
+
+    def round(self, case: str, distance: int) -> None:
+        rng, top = self.rng, case == "top"
+        window = min(self.largest, self.largest if top else 256)
+        if top:
+            self.setup(window, rng.choice([0, 62, 63, 63]))
+        elif case == "touch" or self.model.window != window or rng.random() < 0.5:
+            self.setup(window)
+        head = self.model.cack_psn + 1
+        end = head + window
+        words = [range(max(head, word), min(word + WORD, end)) for word in range(head - head % WORD, end, WORD)]
+        a, b, c = words[0], words[1], words[-2 if len(words) > 3 else -1]
+        inside = rng.choice([b[0], b[-1], rng.choice(b)])
+        if case == "touch":
+            holes, first, second = {head, *b, *c}, b[0], head
+        elif case == "complete":
+            holes, first, second = {head, inside, c[0]}, inside, head
+        elif case == "complete behind full words":
+            holes, first, second = {head, c[0], end - 1}, c[0], head
+        elif case == "same word":
+            hole = rng.choice(a)
+            holes, first, second = {head, hole, inside}, hole, head
+        elif case == "first hole":
+            early, late = sorted(rng.sample(b, 2)) if len(b) > 1 else (b[0], b[0])
+            holes, first, second = {head, early, late, c[-1]}, early, late
+        elif case == "repeat":
+            holes, first, second = {head, inside}, inside, inside
+        else:
+            holes, first, second = {head, inside}, head, end
+        self.send(psn for psn in range(head, end) if psn not in holes)
+        self.fill(self.QUIET)
+        self.send([first])
+        self.fill(distance - 1)
+        self.send([second])
+        if top:
+            self.fill(rng.randrange(3))
+            self.send([inside])  # head's next hole is now the one that was on top
+        self.fill(self.QUIET)
+        self.send([*sorted(holes), first, second, end, end + 1])
+
+    def all(self, times: int) -> list[Item]:
+        """Every case at every distance, `times` times."""
+        for case in self.CASES:
+            if case != "top" or self.largest <= 2 * WORD:  # filling a larger ring each time takes too long
+                for distance in self.DISTANCES:
+                    for _ in range(times):
+                        self.round(case, distance)
+        return self.items
 
 
 def edge_walk(qp: int, first: int, window: int) -> list[Item]:

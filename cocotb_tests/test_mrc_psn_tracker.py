@@ -17,7 +17,7 @@ from cocotb_tests import psn_faults, psn_traffic
 from cocotb_tests.psn_tracker_bench import TB
 from pymodel.base.toolpath import ROOT
 from pymodel.rtl.build import Build, Design, build, read_file_list
-from pymodel.rtl.simulate import options, record, simulate, waves_wanted
+from pymodel.rtl.simulate import add, options, record, simulate, waves_wanted
 
 MODULE = "cocotb_tests.test_mrc_psn_tracker"
 PACKETS = 18_000  # compared in each configuration, in the random runs alone
@@ -46,7 +46,17 @@ async def random_traffic(dut: Any, idle: float, stall: float) -> None:
     tb = TB(dut, seed)
     await tb.reset()
     results = await tb.run(items, idle=idle, stall=stall)
-    record(**{f"compared idle={idle} stall={stall}": len(results)})
+    add(**{"compared in random traffic": len(results)})
+
+
+@cocotb.test()
+async def every_distance_in_the_pipeline(dut: Any) -> None:
+    """PSNs that matter to each other, from one clock apart to further than the pipeline is long."""
+    given = options()
+    tb = TB(dut, 7)
+    await tb.reset()
+    results = await tb.run(psn_traffic.Timed(given["seed"], given["window"]).all(2))
+    record(**{"compared at every distance": len(results)})
 
 
 @cocotb.test()
@@ -132,29 +142,35 @@ async def speed(dut: Any) -> None:
 
 # ---------------------------------------------------------------------- in pytest
 
-IN_CI = (
+SOURCES = (
+    *read_file_list(ROOT / "rtl_models" / "responder" / "mrc_psn_tracker.f"),
+    "cocotb_tests/hdl/mrc_psn_tracker_bench.sv",
+)
+RTL_TESTS = (
     "random_traffic",
+    "every_distance_in_the_pipeline",
     "window_edges_S07",
     "one_psn_a_clock",
     "one_qp_back_to_back",
     "whole_window_at_once",
-    "notices_a_fault_in_the_model",
 )
 
 
-def bench(window: int, interval: int, qps: int) -> Build:
-    sources = read_file_list(ROOT / "rtl_models" / "responder" / "mrc_psn_tracker.f")
+def bench(window: int, interval: int, qps: int, waves: bool = False) -> Build:
     parameters = {"QPS": qps, "WINDOW": window, "SAME_QP_INTERVAL": interval}
-    design = Design("mrc_psn_tracker_bench", (*sources, "cocotb_tests/hdl/mrc_psn_tracker_bench.sv"), parameters)
-    return build(design, waves=waves_wanted())
+    return build(Design("mrc_psn_tracker_bench", SOURCES, parameters), waves)
 
 
 @pytest.mark.rtl
 @pytest.mark.slow
 @pytest.mark.parametrize(("window", "interval", "qps"), CONFIGURATIONS)
 def test_lock_step_with_the_golden_model(window: int, interval: int, qps: int, tmp_path: Path) -> None:
+    """With WAVES=1 the run leaves its waves in `build/waves`."""
     assert PACKETS * len(CONFIGURATIONS) >= PACKETS_IN_CI
+    waves = waves_wanted()
+    folder = ROOT / "build" / "waves" / f"mrc_psn_tracker-{window}-{interval}" if waves else tmp_path
     settings = {"window": window, "interval": interval, "qps": qps, "packets": PACKETS}
-    folder = ROOT / "build" / "waves" / f"psn_tracker-{window}-{interval}" if waves_wanted() else tmp_path
-    figures = simulate(bench(window, interval, qps), MODULE, folder, settings, seed=20, tests=IN_CI)
-    assert sum(value for name, value in figures.items() if name.startswith("compared")) >= PACKETS
+    tests = (*RTL_TESTS, "notices_a_fault_in_the_model")
+    figures = simulate(bench(window, interval, qps, waves), MODULE, folder, settings, seed=20, tests=tests)
+    assert figures["compared in random traffic"] >= PACKETS
+    assert figures["compared at every distance"] > 0

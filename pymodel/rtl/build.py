@@ -29,7 +29,6 @@ OLDEST_VERILATOR = (5, 36)  # cocotb 2 needs what came with it; older ones mostl
 
 _FLAGS = (
     "--assert",
-    "-Wall",
     # Power-up contents are random, so that nothing leans on zeros that no chip gives.
     "--x-assign",
     "unique",

@@ -16,7 +16,7 @@ from typing import Any
 from pymodel.base.toolpath import ROOT
 from pymodel.rtl.build import Build, verilator_environment
 
-__all__ = ["SimulationError", "options", "record", "simulate", "waves_wanted"]
+__all__ = ["SimulationError", "add", "options", "record", "simulate", "waves_wanted"]
 
 _OPTIONS = "MRC_BENCH_OPTIONS"
 _FIGURES = "MRC_BENCH_FIGURES"
@@ -42,6 +42,13 @@ def record(**figures: Any) -> None:
     path = Path(os.environ[_FIGURES])
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     path.write_text(json.dumps(known | figures), encoding="utf-8")
+
+
+def add(**counts: int) -> None:
+    """Within the simulator: add `counts` to figures of the same names, from 0 on."""
+    path = Path(os.environ[_FIGURES])
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    record(**{name: known.get(name, 0) + count for name, count in counts.items()})
 
 
 def simulate(
