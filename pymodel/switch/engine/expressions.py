@@ -13,7 +13,7 @@ from pymodel.base.errors import InputError
 from pymodel.switch.engine import ir
 from pymodel.switch.engine.layout import Layout
 from pymodel.switch.engine.source import Value
-from pymodel.switch.engine.units import NEXT, OK, Place
+from pymodel.switch.engine.units import OK, Place
 
 __all__ = ["HELPERS", "Expressions", "signed_range"]
 
@@ -100,7 +100,8 @@ class Expressions:
                 return self._element_field(stack, self.data(index), name)
             case ir.LastField(stack, name):
                 unit = self.layout.units[stack]
-                return self._element_field(stack, Value(f"p.{unit.slots[NEXT]} - 1", -1, (unit.size or 0) - 1), name)
+                last = Value(f"p.{self.layout.next_of(stack)} - 1", -1, (unit.size or 0) - 1)
+                return self._element_field(stack, last, name)
             case ir.ParameterRef(index):
                 if index >= len(self.parameters):
                     raise InputError(self.where, f"parameter number {index}", f"one of {len(self.parameters)}")
@@ -111,7 +112,7 @@ class Expressions:
                 return Value(f"item({self.layout.names.register(name)}, {self.data(index).text})", 0, (1 << width) - 1)
             case ir.StackSize(stack, last):
                 unit = self.layout.units[stack]
-                count = f"p.{unit.slots[NEXT]}"
+                count = f"p.{self.layout.next_of(stack)}"
                 return Value(f"({count} - 1 & {_WORD:#x})", 0, _WORD) if last else Value(count, 0, unit.size)
             case ir.Ternary(condition, then, otherwise):
                 first, second = self.data(then), self.data(otherwise)
@@ -216,6 +217,10 @@ class Expressions:
                 unions = self.layout.program.unions
                 pairs = zip(unions[first].headers, unions[second].headers, strict=True)
                 return "(" + " or ".join(self._same_headers(ir.HeaderRef(a), ir.HeaderRef(b)) for a, b in pairs) + ")"
+            case (ir.FieldRef(), ir.FieldRef()) if self.layout.program.field_type(left).variable:
+                # As numbers: BMv2 does not compare their lengths.
+                sides = [self.layout.place(side.header).part(side.field) for side in (left, right)]
+                return f"(from_bytes({sides[0]}) == from_bytes({sides[1]}))"
         if self.is_boolean(left):
             return f"({self.boolean(left)} == {self.boolean(right)})"
         return f"({self.data(left).text} == {self.data(right).text})"

@@ -10,7 +10,7 @@ from pymodel.switch.engine import ir
 from pymodel.switch.engine.expressions import Expressions, cut
 from pymodel.switch.engine.layout import Layout
 from pymodel.switch.engine.source import Source, Value
-from pymodel.switch.engine.units import MOD, NEXT, OK, RAW, Place, Unit, segments
+from pymodel.switch.engine.units import MOD, OK, RAW, Place, Unit, segments
 
 __all__ = ["Headers", "Offset", "read_bits"]
 
@@ -117,7 +117,7 @@ class Headers:
         """Make a header valid, and the other members of its union invalid."""
         source.add(f"{place.part(OK)} = True")
         for sibling in self.layout.siblings(place.unit):
-            source.add(f"{Place(sibling).part(OK)} = False")
+            source.add(f"{Place(sibling, place.index).part(OK)} = False")
 
     def add(self, source: Source, place: Place, count_length: bool) -> None:
         """``setValid``: a header that was invalid becomes valid with every field 0."""
@@ -156,18 +156,29 @@ class Headers:
         with source.block("else:"):
             source.add(f"{target.part(OK)} = False")
 
-    def shift(self, source: Source, unit: Unit, count: int) -> None:
-        """``push_front(count)``, or with a negative count ``pop_front``; the freed elements become invalid."""
-        size, moved = unit.size or 0, min(abs(count), unit.size or 0)
+    def shift(self, source: Source, units: list[Unit], count: int, of_unions: bool) -> None:
+        """``push_front(count)``, or with a negative count ``pop_front``.
+
+        `units` is a stack, or all the stacks that a stack of unions is made of. The freed elements become invalid,
+        but not those of a stack of unions: BMv2 leaves there what the exchange of elements brought.
+        """
+        size = units[0].size or 0
+        moved = min(abs(count), size)
         if moved == 0:
             return
-        cut_at = size - moved if count > 0 else moved
-        for column in unit.columns:
-            slot = f"p.{unit.slots[column]}"
-            source.add(f"{slot}[:] = {slot}[{cut_at}:] + {slot}[:{cut_at}]")
-        freed = "0:" + str(moved) if count > 0 else f"{size - moved}:"
-        source.add(f"p.{unit.slots[OK]}[{freed}] = {[False] * moved}")
-        following = f"p.{unit.slots[NEXT]}"
+        order = list(range(size))
+        places = range(size - 1, moved - 1, -1) if count > 0 else range(size - moved)
+        for place in places:
+            other = place - moved if count > 0 else place + moved
+            order[place], order[other] = order[other], order[place]
+        freed = f"0:{moved}" if count > 0 else f"{size - moved}:"
+        for unit in units:
+            for column in unit.columns if order != list(range(size)) else ():
+                source.add(f"old = p.{unit.slots[column]}")
+                source.add(f"p.{unit.slots[column]} = [{', '.join(f'old[{place}]' for place in order)}]")
+            if not of_unions:
+                source.add(f"p.{unit.slots[OK]}[{freed}] = {[False] * moved}")
+        following = f"p.{self.layout.next_of(units[0].name)}"
         bound = f"min({following} + {count}, {size})" if count > 0 else f"max({following} - {-count}, 0)"
         source.add(f"{following} = {bound}")
 
@@ -180,7 +191,7 @@ class Headers:
             case ir.MemberField(ir.ElementRef(stack, index), name):
                 return self._store_element(source, stack, expressions.data(index), name, value, expressions)
             case ir.LastField(stack, name):
-                following = self.layout.units[stack].slots[NEXT]
+                following = self.layout.next_of(stack)
                 return self._store_element(source, stack, Value(f"p.{following} - 1", -1), name, value, expressions)
             case _:
                 raise InputError(expressions.where, f"a write to {type(target).__name__}", "a field as target")

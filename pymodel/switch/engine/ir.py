@@ -41,6 +41,7 @@ from pymodel.switch.engine.nodes import (
     Transition,
     Unary,
     UnionRef,
+    UnionStackRef,
     ValueSet,
     Vector,
     walk,
@@ -99,6 +100,8 @@ __all__ = [
     "Unary",
     "Union",
     "UnionRef",
+    "UnionStack",
+    "UnionStackRef",
     "ValueSet",
     "Vector",
     "walk",
@@ -163,11 +166,15 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A header stack: its elements' names, first to last."""
+    """A header stack: its elements' names, first to last.
+
+    The members of one kind in a stack of unions make such a stack too; `leader` is then the stack whose `next` counts.
+    """
 
     name: str
     type: HeaderType
     headers: tuple[str, ...]
+    leader: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +183,14 @@ class Union:
 
     name: str
     headers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnionStack:
+    """A stack of header unions as the stacks that its members make, one for each kind, by the member's name."""
+
+    name: str
+    stacks: Mapping[str, str]
 
 
 # --- checksums ---
@@ -352,6 +367,7 @@ class Program:
     headers: Mapping[str, Header]
     stacks: Mapping[str, Stack]
     unions: Mapping[str, Union]
+    union_stacks: Mapping[str, UnionStack]
     errors: Mapping[str, int]
     value_sets: Mapping[str, ValueSet]
     start: str | None

@@ -82,6 +82,9 @@ class Layout:
                 self.units[header.name] = Unit(header.name, header.type, header.metadata, None, header.union)
         for stack in program.stacks.values():
             self.units[stack.name] = Unit(stack.name, stack.type, False, len(stack.headers))
+        for union_stack in program.union_stacks.values():
+            for name in union_stack.stacks.values():
+                self.units[name].union = union_stack.name
         self._leaders = {name: name for name in self.units}
         found = {slot: ref for slot, name in INTRINSIC.items() if (ref := program.intrinsic(name)) is not None}
         # BMv2 fills queueing metadata if the program has all of it.
@@ -110,10 +113,17 @@ class Layout:
         assert found is not None, name
         return found
 
+    def next_of(self, stack: str) -> str:
+        """The attribute that counts the elements of a stack in use."""
+        return self.units[self.program.stacks[stack].leader or stack].slots[NEXT]
+
     def siblings(self, unit: Unit) -> list[Unit]:
-        """The other members of a union that `unit` is in."""
+        """The other members of a union, or of a stack of unions, that `unit` is in."""
         if unit.union is None:
             return []
+        if unit.union in self.program.union_stacks:
+            stacks = self.program.union_stacks[unit.union].stacks.values()
+            return [self.units[name] for name in stacks if name != unit.name]
         return [self.units[name] for name in self.program.unions[unit.union].headers if name != unit.name]
 
     @property
@@ -244,7 +254,7 @@ class Layout:
     def _share_between_copies(self) -> None:
         """Headers that are copied into each other must agree on their live fields and on keeping their bytes."""
         for primitive in self._primitives():
-            if primitive.op not in ("assign_header", "assign_header_stack", "assign_union", "copy_header"):
+            if primitive.op not in ("assign_header", "assign_header_stack", "assign_union", "assign_union_stack"):
                 continue
             sides = [list(self._copied(argument)) for argument in primitive.arguments]
             if len(sides) == 2:
@@ -280,7 +290,9 @@ class Layout:
             case ir.StackRef(name) | ir.ElementRef(name, _):
                 yield name
             case ir.UnionRef(name):
-                yield from self.program.unions[name].headers
+                yield from (self.unit(member).name for member in self.program.unions[name].headers)
+            case ir.UnionStackRef(name):
+                yield from self.program.union_stacks[name].stacks.values()
             case _:
                 pass
 

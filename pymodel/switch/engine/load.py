@@ -27,10 +27,6 @@ _CORE_ERRORS = (
     "ParserTimeout",
     "ParserInvalidArgument",
 )
-_UNSUPPORTED = {
-    "extern_instances": "extern instance",
-    "header_union_stacks": "stack of header unions",
-}
 
 
 def load(source: str | bytes | Json) -> ir.Program:
@@ -49,10 +45,8 @@ def _read_program(root: Json, name: str) -> ir.Program:
     reader = Reader(name)
     _check_names(root, name)
     _check_version(root, name)
-    for key, what in _UNSUPPORTED.items():
-        for item in root.get(key) or ():
-            found = item.get("type") or item.get("name") if isinstance(item, dict) else item
-            raise InputError(reader.where(what), f"{found!r}", "a program without one")
+    for item in root.get("extern_instances") or ():
+        raise InputError(reader.where("extern instance"), f"type {item.get('type')!r}", "a program without one")
     _read_headers(root, reader)
     for item in root.get("field_aliases") or ():
         reader.aliases[item[0]] = reader.field(item[1], reader.where(f"field alias {item[0]}"))
@@ -77,6 +71,7 @@ def _read_program(root: Json, name: str) -> ir.Program:
         headers=reader.headers,
         stacks=reader.stacks,
         unions=reader.unions,
+        union_stacks=reader.union_stacks,
         errors=_read_errors(root),
         value_sets=value_sets,
         start=start,
@@ -154,10 +149,22 @@ def _read_headers(root: Json, reader: Reader) -> None:
         reader.stacks[item["name"]] = ir.Stack(item["name"], types[item["header_type"]], elements)
         places.update({element: (item["name"], index) for index, element in enumerate(elements)})
     members: dict[str, str] = {}
+    union_names: dict[int, str] = {}
     for item in root.get("header_unions") or ():
         inside = tuple(names[each] for each in item["header_ids"])
+        union_names[item["id"]] = item["name"]
         reader.unions[item["name"]] = ir.Union(item["name"], inside)
         members.update(dict.fromkeys(inside, item["name"]))
+    kinds_of = {item["name"]: item["headers"] for item in root.get("header_union_types") or ()}
+    for item in root.get("header_union_stacks") or ():
+        unions = [reader.unions[union_names[each]] for each in item["header_union_ids"]]
+        stacks = {member: f"{item['name']}.{member}" for member, _ in kinds_of[item["union_type"]]}
+        reader.union_stacks[item["name"]] = ir.UnionStack(item["name"], stacks)
+        leader = next(iter(stacks.values()))
+        for number, (member, kind) in enumerate(kinds_of[item["union_type"]]):
+            elements = tuple(union.headers[number] for union in unions)
+            reader.stacks[stacks[member]] = ir.Stack(stacks[member], types[kind], elements, leader)
+            places.update({element: (stacks[member], index) for index, element in enumerate(elements)})
     for name, (kind, metadata) in kinds.items():
         where = reader.where(f"header {name}")
         if kind not in types:

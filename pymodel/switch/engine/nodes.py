@@ -37,6 +37,7 @@ __all__ = [
     "Transition",
     "Unary",
     "UnionRef",
+    "UnionStackRef",
     "ValueSet",
     "Vector",
     "walk",
@@ -100,6 +101,13 @@ class StackRef:
 @dataclass(frozen=True, slots=True)
 class UnionRef:
     """A header union."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnionStackRef:
+    """A stack of header unions."""
 
     name: str
 
@@ -181,6 +189,7 @@ Expression: TypeAlias = (
     | HeaderRef
     | StackRef
     | UnionRef
+    | UnionStackRef
     | ElementRef
     | MemberField
     | RegisterCell

@@ -13,7 +13,7 @@ from pymodel.switch.engine.headers import Headers, Offset, read_bits
 from pymodel.switch.engine.layout import Layout
 from pymodel.switch.engine.primitives import Body
 from pymodel.switch.engine.source import Source, Value
-from pymodel.switch.engine.units import NEXT, Place
+from pymodel.switch.engine.units import Place
 
 __all__ = ["ParserWriter"]
 
@@ -111,7 +111,7 @@ class ParserWriter:
         stack = operation.target if isinstance(operation.target, ir.StackRef) else None
         if stack is not None:
             unit = self.layout.units[stack.name]
-            source.add(f"index = p.{unit.slots[NEXT]}")
+            source.add(f"index = p.{self.layout.next_of(stack.name)}")
             self._error(f"index >= {unit.size}", "StackOutOfBounds", offset)
             place = Place(unit, "index")
         else:
@@ -124,7 +124,7 @@ class ParserWriter:
         else:
             offset = self._extract_variable(place, operation.length, offset, expressions)
         if stack is not None:
-            source.add(f"p.{place.unit.slots[NEXT]} = index + 1")
+            source.add(f"p.{self.layout.next_of(stack.name)} = index + 1")
         return offset
 
     def _extract_variable(
@@ -242,7 +242,7 @@ class ParserWriter:
             text = read_bits(ir.FieldType("", width), key.offset, offset)
         else:
             if isinstance(key, ir.LastField):
-                self._error(f"p.{self.layout.units[key.stack].slots[NEXT]} == 0", "StackOutOfBounds", offset)
+                self._error(f"p.{self.layout.next_of(key.stack)} == 0", "StackOutOfBounds", offset)
             text = cut(expressions.data(key), width).text
         if uses == 1 and not isinstance(key, ir.Lookahead):
             return text

@@ -74,7 +74,9 @@ def _read_key(item: Json, reader: Reader, where: str) -> tuple[ir.Expression, in
         case ir.Lookahead(_, width):
             pass
         case _:
-            raise InputError(where, f"select key of type {item.get('type')!r}", "field, stack_field or lookahead")
+            raise InputError(
+                where, f"select key of type {item.get('type')!r}", "field, stack_field, union_stack_field or lookahead"
+            )
     return expression, width
 
 
@@ -112,8 +114,11 @@ def _read_extract(arguments: list[Json], variable: bool, reader: Reader, where: 
     elif kind == "stack":
         target = ir.StackRef(reader.reference("header_stack", name, where))
         header_type = reader.stacks[target.name].type
+    elif kind == "union_stack" and isinstance(name, list) and len(name) == 2:
+        target = ir.StackRef(reader.member_stack(name, where))
+        header_type = reader.stacks[target.name].type
     else:
-        raise InputError(where, f"extract of kind {kind!r}", "regular or stack")
+        raise InputError(where, f"extract of kind {kind!r}", "regular, stack or union_stack")
     if (header_type.variable is not None) != variable:
         raise InputError(where, f"{'extract_VL' if variable else 'extract'} of {name}", "the one that fits its type")
     return ir.Extract(target, reader.expression(arguments[1], where) if variable else None)

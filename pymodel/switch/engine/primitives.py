@@ -11,7 +11,7 @@ from pymodel.switch.engine.headers import Headers
 from pymodel.switch.engine.layout import Layout
 from pymodel.switch.engine.source import Source, Value
 from pymodel.switch.engine.structure import Choice, Leave, Node
-from pymodel.switch.engine.units import MOD, NEXT, Place
+from pymodel.switch.engine.units import MOD, Place
 
 __all__ = ["Body"]
 
@@ -128,12 +128,24 @@ class Body:
         target, origin = primitive.arguments
         if not isinstance(target, ir.StackRef) or not isinstance(origin, ir.StackRef):
             raise InputError(self.where, f"assign_header_stack of {primitive.arguments!r}", "two header stacks")
-        first, second = self.layout.units[target.name], self.layout.units[origin.name]
-        if first.size != second.size:
-            raise InputError(self.where, f"stacks of {first.size} and {second.size} headers", "stacks of one size")
-        self.source.add(f"p.{first.slots[NEXT]} = p.{second.slots[NEXT]}")
-        for index in range(first.size or 0):
-            self.headers.copy(self.source, Place(first, str(index)), Place(second, str(index)))
+        self._copy_stacks([target.name], [origin.name])
+
+    def _assign_union_stack(self, primitive: ir.Primitive) -> None:
+        target, origin = primitive.arguments
+        if not isinstance(target, ir.UnionStackRef) or not isinstance(origin, ir.UnionStackRef):
+            raise InputError(self.where, f"assign_union_stack of {primitive.arguments!r}", "two stacks of unions")
+        stacks = [list(self.program.union_stacks[name].stacks.values()) for name in (target.name, origin.name)]
+        self._copy_stacks(*stacks)
+
+    def _copy_stacks(self, targets: list[str], origins: list[str]) -> None:
+        """Copy stacks element by element, those of a stack of unions together."""
+        first, second = ([self.layout.units[name] for name in names] for names in (targets, origins))
+        if [(unit.size, unit.type.name) for unit in first] != [(unit.size, unit.type.name) for unit in second]:
+            raise InputError(self.where, f"stacks {targets[0]} and {origins[0]}", "stacks of one type and size")
+        self.source.add(f"p.{self.layout.next_of(targets[0])} = p.{self.layout.next_of(origins[0])}")
+        for index in range(first[0].size or 0):
+            for unit, other in zip(first, second, strict=True):
+                self.headers.copy(self.source, Place(unit, str(index)), Place(other, str(index)))
         self.forget()
 
     def _assign_union(self, primitive: ir.Primitive) -> None:
@@ -181,12 +193,15 @@ class Body:
 
     def _push(self, primitive: ir.Primitive) -> None:
         stack, count = primitive.arguments
-        if not isinstance(stack, ir.StackRef) or not isinstance(count, ir.Constant):
+        if not isinstance(stack, ir.StackRef | ir.UnionStackRef) or not isinstance(count, ir.Constant):
             raise InputError(
                 self.where, f"{primitive.op} with {primitive.arguments!r}", "a header stack and a constant"
             )
         sign = 1 if primitive.op == "push" else -1
-        self.headers.shift(self.source, self.layout.units[stack.name], sign * count.value)
+        of_unions = isinstance(stack, ir.UnionStackRef)
+        names = self.program.union_stacks[stack.name].stacks.values() if of_unions else [stack.name]
+        units = [self.layout.units[name] for name in names]
+        self.headers.shift(self.source, units, sign * count.value, of_unions)
         self.forget()
 
     # --- what happens to the packet ---
@@ -325,6 +340,7 @@ _PRIMITIVES: Mapping[str, tuple[_Writer, int]] = {
     "assign_header": (Body._assign_header, 2),
     "assign_header_stack": (Body._assign_stack, 2),
     "assign_union": (Body._assign_union, 2),
+    "assign_union_stack": (Body._assign_union_stack, 2),
     "add_header": (Body._add_header, 1),
     "remove_header": (Body._remove_header, 1),
     "push": (Body._push, 2),

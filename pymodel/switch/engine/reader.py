@@ -38,6 +38,8 @@ from pymodel.switch.engine.ir import (
     Unary,
     Union,
     UnionRef,
+    UnionStack,
+    UnionStackRef,
     Vector,
 )
 
@@ -95,6 +97,7 @@ class Reader:
         self.headers: dict[str, Header] = {}
         self.stacks: dict[str, Stack] = {}
         self.unions: dict[str, Union] = {}
+        self.union_stacks: dict[str, UnionStack] = {}
         self.aliases: dict[str, FieldRef] = {}
         self.objects: dict[str, set[str]] = {
             kind: set() for kind in ("calculation", "counter_array", "meter_array", "register_array")
@@ -117,10 +120,13 @@ class Reader:
         declared: Container[str]
         if kind in self.objects:
             declared = self.objects[kind]
-        elif kind == "header":
-            declared = self.headers
         else:
-            declared = self.stacks if kind == "header_stack" else self.unions
+            declared = {
+                "header": self.headers.keys(),
+                "header_stack": self.stacks.keys(),
+                "header_union": self.unions.keys(),
+                "header_union_stack": self.union_stacks.keys(),
+            }[kind]
         if not isinstance(name, str) or name not in declared:
             raise InputError(where, f"{kind} {name!r}", f"the name of a declared {kind}")
         return name
@@ -138,6 +144,13 @@ class Reader:
                 where, f"field {header}.{name}", f"a field of header type {self.headers[header].type.name}"
             )
         return FieldRef(header, name)
+
+    def member_stack(self, value: list[Any], where: str) -> str:
+        """The stack that the members called ``value[1]`` of the union stack ``value[0]`` make."""
+        name = self.reference("header_union_stack", value[0], where)
+        if value[1] not in self.union_stacks[name].stacks:
+            raise InputError(where, f"member {value[1]!r}", f"a member of the unions in {name}")
+        return self.union_stacks[name].stacks[value[1]]
 
     def expression(self, item: Any, where: str) -> Expression:
         """An expression from its JSON form."""
@@ -172,6 +185,14 @@ class Reader:
                 return StackRef(self.reference("header_stack", value, where))
             case "header_union":
                 return UnionRef(self.reference("header_union", value, where))
+            case "header_union_stack":
+                return UnionStackRef(self.reference("header_union_stack", value, where))
+            case "union_stack_field":
+                if not isinstance(value, list) or len(value) != 3:
+                    self._bad(item, where)
+                return self.expression(
+                    {"type": "stack_field", "value": [self.member_stack(value, where), value[2]]}, where
+                )
             case "register":
                 if not isinstance(value, list) or len(value) != 2:
                     self._bad(item, where)
@@ -223,6 +244,8 @@ class Reader:
             )
         if op in ("last_stack_index", "size_stack"):
             stack = self.expression(right, where)
+            if isinstance(stack, UnionStackRef):
+                stack = StackRef(next(iter(self.union_stacks[stack.name].stacks.values())))
             if not isinstance(stack, StackRef):
                 self._bad(right, where)
             return StackSize(stack.name, op == "last_stack_index")

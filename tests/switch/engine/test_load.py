@@ -72,7 +72,6 @@ REFUSED: list[tuple[str, str, Callable[[Json], object], str]] = [
         "standard_metadata",
     ),
     ("arithmetic", "extern", lambda j: j["extern_instances"].append({"name": "x", "type": "magic"}), "'magic'"),
-    ("arithmetic", "union stack", lambda j: j["header_union_stacks"].append({"name": "u"}), "stack of header unions"),
     ("match_kinds", "match kind", lambda j: table(j, "In.masked")["key"][0].update(match_type="fuzzy"), "kind 'fuzzy'"),
     ("match_kinds", "match type", lambda j: table(j, "In.masked").update(match_type="exact"), "match type ternary"),
     ("match_kinds", "two lpm keys", lambda j: table(j, "In.mixed")["key"][0].update(match_type="lpm"), "two lpm keys"),
@@ -105,6 +104,12 @@ REFUSED: list[tuple[str, str, Callable[[Json], object], str]] = [
         "union stack",
         lambda j: last_op(j, "options")["parameters"][0].update(type="union_stack"),
         "'union_stack'",
+    ),
+    (
+        "union_stack",
+        "computed index into a stack of unions",
+        lambda j: operation(j, "d2b").update(op="dereference_union_stack"),
+        "operation 'dereference_union_stack'",
     ),
     (
         "header_stack",

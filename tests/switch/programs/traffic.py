@@ -71,8 +71,9 @@ _SHAPES: dict[str, Sequence[tuple[int, Sequence[int] | None]]] = {
         (1, (0, 1, 2, 3, 9, 10, 11, 20, 40, 255)),
         (8, _ANY),
     ),
+    "union_stack": ((1, range(5)), *((1, (1, 2, 2, 0)), (2, _ANY)) * 3, (1, (0, 1, 9))),
     "value_set": ((1, (0, 1, 0xA5)), (1, (0x10, 0x70, 0x80))),
-    "varbit": ((1, (0, 0, 1, 2, 5, 10, 11)), (1, (0, 1, 2, 3, 9)), (24, _ANY)),
+    "varbit": ((1, (0, 0, 1, 2, 5, 10, 11)), (1, (0, 1, 2, 3, 4, 9)), (24, _ANY)),
 }
 
 PROGRAMS = sorted(_SHAPES)

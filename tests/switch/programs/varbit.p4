@@ -35,6 +35,12 @@ control In(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
         }
         hdr.told.setValid();
         hdr.told.fault = 0;
+        if (hdr.base.op == 4) {
+            hdr.copied = hdr.options;
+            if (hdr.options.isValid() && hdr.copied.isValid() && hdr.copied.data == hdr.options.data) {
+                hdr.told.fault = 8;
+            }
+        }
         if (standard.parser_error == error.PacketTooShort) { hdr.told.fault = 1; }
         if (standard.parser_error == error.HeaderTooShort) { hdr.told.fault = 2; }
         if (standard.parser_error == error.ParserInvalidArgument) { hdr.told.fault = 3; }

@@ -177,6 +177,38 @@ CASES = [
         """,
     ),
     Case(
+        "variable length: compared, alone and with the whole header",
+        "varbit",
+        "0 0104 11 aabbccdd 22 -> 1 000b08 0104 11 aabbccdd 22 11 aabbccdd 22",
+    ),
+    Case(
+        "stack of unions: each element has the member that was extracted",
+        "union_stack",
+        """
+        0 00 00               -> 1 0000 00 00
+        0 00 01aa 02bbbbbb 00 -> 1 0900 00 01aa 02bbbbbb 00
+        0 00 01aa 01bb 01cc 00 -> 1 1500 00 01aa 01bb 01cc 00
+        0 00 01aa 01bb 01cc 01dd 00 -> 1 1501 00 01aa 01bb 01cc 01dd 00
+        """,
+    ),
+    Case(
+        "stack of unions: pop and push exchange elements and free none, as BMv2 does",
+        "union_stack",
+        """
+        0 01 01aa 02bbbbbb 00 -> 1 1200 01 02bbbbbb 01aa 00
+        0 02 01aa 00          -> 1 0600 02 02abcdef 01aa 00
+        0 02 01aa 01bb 01cc 00 -> 1 1600 02 02abcdef 01aa 01bb 00
+        """,
+    ),
+    Case(
+        "stack of unions: assignment, and a member that takes another's place",
+        "union_stack",
+        """
+        0 03 01aa 02bbbbbb 00 -> 1 0800 03 02bbbbbb 01aa 02bbbbbb 00
+        0 04 01aa 02bbbbbb 00 -> 1 0500 04 01aa 0177 00
+        """,
+    ),
+    Case(
         "union: the parser makes one member valid",
         "header_union",
         """
