@@ -16,7 +16,7 @@ from pymodel.bench.registry import Benchmark, select
 
 __all__ = ["bench"]
 
-_CAPTION = "Rates and ms: by processor time of one core. main_job: by the clock."
+_CAPTION = "By processor time of one core; main_job and rtl by the clock."
 _FLOOR_FORMS = {"least_ratio": ">= {:g}x", "least": ">= {:g}", "most": "<= {:g}"}
 
 

@@ -1,7 +1,7 @@
 """`rtl.psn_tracker`: simulated clocks a second of the PSN tracker's bench, where Python is awake on every clock.
 
-The clock is that of the wall, since simulator and bench are one process with nothing beside it. Building the design, once
-for a set of sources and tools, does not count, nor does starting the simulator.
+Seconds are those of the clock. Building the design, once for a set of sources and tools, does not count, nor does
+starting the simulator.
 """
 
 from __future__ import annotations
