@@ -9,19 +9,51 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv6Network
 
-from pymodel.paths.tables import TableEntry, neighbour_entry, port_entries, route_entry, sid_entries
+from pymodel.paths.tables import (
+    QueueSettings,
+    TableEntry,
+    class_entries,
+    neighbour_entry,
+    port_entries,
+    punt_entries,
+    queue_entry,
+    route_entry,
+    sid_entries,
+)
 
-__all__ = ["PORTS", "Row", "entries", "neighbour_mac", "own_mac", "ports", "prefix", "route", "sid", "unknown"]
+__all__ = [
+    "PORTS",
+    "Punt",
+    "Row",
+    "entries",
+    "neighbour_mac",
+    "own_mac",
+    "ports",
+    "prefix",
+    "punts",
+    "queues",
+    "route",
+    "sid",
+    "unknown",
+]
 
 PORTS = (0, 1, 2, 3)
 """Ports that `ports()` takes up. Port 0 is among them: what nobody decided must not leave through it (P02)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One case. `out` lists every frame that comes out, with its port; `drop` names the counter of the cause.
+class Punt:
+    """A packet-in: reason, pointer and frame. The ingress port is that of the row."""
 
-    `counts` names what the packet counts in besides those of its coming and going.
+    reason: int
+    pointer: int
+    frame: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One case. `out` lists every frame that comes out, with its port; `drop` names the counter of the cause; `punt` is
+    what the controller gets. `counts` names what the packet counts in besides those of its coming and going.
     """
 
     name: str
@@ -30,11 +62,12 @@ class Row:
     frame: bytes
     out: tuple[tuple[int, bytes], ...] = ()
     drop: str | None = None
+    punt: Punt | None = None
     counts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if bool(self.out) == (self.drop is not None):
-            raise ValueError(f"row {self.name}: either frames come out, or a counter says why not")
+        if [bool(self.out), self.drop is not None, self.punt is not None].count(True) != 1:
+            raise ValueError(f"row {self.name}: frames come out, or a counter says why not, or the controller has it")
 
 
 def own_mac(port: int) -> int:
@@ -70,9 +103,20 @@ def unknown(text: str = "fc00::/32") -> TableEntry:
     return route_entry(prefix(text), None)
 
 
-def sid(text: str, action: str, usd: int = 0, port: int | None = None) -> Iterator[TableEntry]:
-    """A SID of the switch."""
-    return sid_entries(prefix(text), action, {"usd": usd} | ({} if port is None else {"port": port}))
+def sid(text: str, action: str, **params: int) -> Iterator[TableEntry]:
+    """A SID of the switch; flags that are left out are 0."""
+    return sid_entries(prefix(text), action, params)
+
+
+def punts() -> Iterator[TableEntry]:
+    """The controller takes everything that it can answer."""
+    return punt_entries()
+
+
+def queues(port: int, *, last_hop: bool = False, **settings: int | bool | None) -> Iterator[TableEntry]:
+    """The classes, and the limits of the queues of `port`."""
+    yield from class_entries()
+    yield queue_entry(port, QueueSettings(**settings), last_hop=last_hop)  # type: ignore[arg-type]
 
 
 def entries(*parts: TableEntry | Iterable[TableEntry]) -> tuple[TableEntry, ...]:

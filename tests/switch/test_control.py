@@ -192,6 +192,10 @@ def test_counters_are_named_and_counted(controlled: SwitchTarget) -> None:
     }
     assert client(controlled).read_counter("seen")[3] == Count(2, 2 * size)
     assert client(controlled).read_counter_cell("seen", 15) == Count(1, size)
+    cells = [("seen", 15), ("seen", 2), ("single", 0), ("seen", 15)]
+    counts = [Count(1, size), Count(0, 0), Count(3, 3 * size), Count(1, size)]
+    assert client(controlled).read_counter_cells(cells) == counts
+    assert client(controlled).read_counter_cells([]) == []
 
 
 def test_p31_a_counter_falls_only_when_it_is_written(controlled: SwitchTarget) -> None:

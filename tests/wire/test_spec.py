@@ -11,8 +11,8 @@ from tests.wire.samples import sample
 
 SIZES = {
     "ETHERNET": 14, "IPV6": 40, "IPV4": 20, "SRH": 8, "SEGMENT": 16, "ICMPV6": 8, "UDP": 8, "BTH": 12, "METH": 4,
-    "TSETH": 4, "RETH": 16, "IMMDT": 4, "AETH": 4, "SETH": 28, "CC_STATE": 8, "NETH": 20, "PETH": 16, "ERTH": 16, "EETH": 36,
-    "EETH_OP_54": 36,
+    "TSETH": 4, "RETH": 16, "IMMDT": 4, "AETH": 4, "SETH": 28, "CC_STATE": 8, "NETH": 20, "PETH": 16, "ERTH": 16,
+    "EETH": 36, "EETH_OP_54": 36,
 }  # fmt: skip
 
 # Header, field, first byte, bit of that byte that is the field's most significant one (7 at the top), bits.

@@ -151,6 +151,16 @@ class Client:
         (cell,) = self._read(p4runtime_pb2.Entity(counter_entry=message))
         return counted(cell.counter_entry.data)
 
+    def read_counter_cells(self, cells: Iterable[tuple[str, int]]) -> list[Count]:
+        """Return cells of counters, (counter, index) each, in one request; a whole array is mostly zeros."""
+        messages = [self._counter_cell(counter, index) for counter, index in cells]
+        read = self._read(*(p4runtime_pb2.Entity(counter_entry=message) for message in messages))
+        counts = {
+            (cell.counter_entry.counter_id, cell.counter_entry.index.index): counted(cell.counter_entry.data)
+            for cell in read
+        }
+        return [counts[message.counter_id, message.index.index] for message in messages]
+
     def write_counter_cell(self, counter: str, index: int, count: Count) -> None:
         """Set one cell of a counter."""
         message = self._counter_cell(counter, index)
@@ -282,14 +292,14 @@ class Client:
                 self._where, f"an entry that is malformed ({refusal.message})", "canonical P4Runtime"
             ) from refusal
 
-    def _stream(self, entity: Any) -> Iterator[Any]:
-        request = p4runtime_pb2.ReadRequest(device_id=self._connection.device_id, entities=[entity])
+    def _stream(self, *entities: Any) -> Iterator[Any]:
+        request = p4runtime_pb2.ReadRequest(device_id=self._connection.device_id, entities=entities)
         for response in self._connection.stub.Read(request, timeout=_CALL_S):
             yield from response.entities
 
-    def _read(self, entity: Any) -> list[Any]:
+    def _read(self, *entities: Any) -> list[Any]:
         with self._refusals("a switch that answers a read"):
-            return list(self._stream(entity))
+            return list(self._stream(*entities))
 
     def _write_all(self, entries: Iterable[TableEntry], kind: int) -> None:
         update = p4runtime_pb2.Update
