@@ -26,7 +26,7 @@ from pymodel.wire.spec import (
     WireOptions,
 )
 
-__all__ = ["ACK_TIMEOUT_UNIT_PS", "DeviceConfig", "PortConfig", "QpConfig", "QpSettings"]
+__all__ = ["ACK_TIMEOUT_UNIT_PS", "Capabilities", "DeviceConfig", "PortConfig", "QpConfig", "QpSettings"]
 
 ACK_TIMEOUT_UNIT_PS = ACK_TIMEOUT_UNIT_NS * NS
 
@@ -51,6 +51,18 @@ class PortConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a NIC can do besides the plain protocol (mrc-facts.md 2.5)."""
+
+    trim_nack: bool = True
+    """Answers trimmed packets by NACK."""
+    dynamic_mpr: bool = True
+    """Can say its receive window in every SACK, and obey the peer's."""
+    service_time: bool = True
+    """Takes the time for which it held an endpoint request out of the round trip, by advancing the timestamp."""
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceConfig:
     """A NIC: its ports (port i is in plane i), its own (inner) IPv6 address, the wire's options, how many regions."""
 
@@ -58,10 +70,14 @@ class DeviceConfig:
     address: int
     options: WireOptions = DEFAULT_OPTIONS
     regions: int = 1024
+    capabilities: Capabilities = Capabilities()
+    service_time_ps: int = 0
+    """How long an endpoint request waits for its answer."""
 
     def __post_init__(self) -> None:
         _between("number of ports", len(self.ports), 1, 32)
         _between("inner address", self.address, 0, (1 << 128) - 1)
+        _between("service time in ps", self.service_time_ps, 0, (1 << 62) - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +102,22 @@ class QpSettings:
     """Bytes after which the responder sends a SACK unasked (mrc-facts.md 3)."""
     wimm: int = 128
     """Writes with immediate in flight at most."""
+    responder_wimm: int = 128
+    """Writes with immediate that the peer may have in flight; one more takes the QP down (mrc-facts.md 2.5)."""
+    dynamic_mpr: bool = False
+    """The responder says its window in every SACK, and the requester obeys the peer's. Both ends must set it."""
+    trim_nack: bool = True
+    """The peer answers trimmed packets. Without, data packets are sent in the class that is never trimmed."""
+    responder_trim_nack: bool = True
+    """This end answers trimmed packets. Without, they are dropped."""
+    target_delay_ps: int = 9 * US
+    """Queueing delay to aim at: 0.75 of a base RTT with trimming (mrc-facts.md 2.6). Tail probes wait for it too."""
+    tail_probes: int = 3
+    """Probes that ask for the fate of a tail before the ACK timer does, at most, without progress in between."""
+    reverse_probes: bool = True
+    """EV probes keep the way back good while data comes in and none goes out (mrc-facts.md 2.7)."""
+    hint: int = 0
+    """What software says of the QP's purpose: carried, without meaning here (mrc-facts.md 2.5)."""
     min_active_evs: int | None = None
     """Floor of the active EV set; a quarter of it when None (mrc-facts.md 2.1)."""
     p_key: int = P_KEY_DEFAULT
@@ -104,6 +136,10 @@ class QpSettings:
         _between("base RTT in ps", self.base_rtt_ps, 1, (1 << 62) - 1)
         _between("SACK threshold", self.sack_threshold, 1, 1 << 31)
         _between("WIMM", self.wimm, 1, (1 << 16) - 1)
+        _between("responder WIMM", self.responder_wimm, 1, (1 << 16) - 1)
+        _between("target delay in ps", self.target_delay_ps, 0, (1 << 62) - 1)
+        _between("tail probes", self.tail_probes, 0, 255)
+        _between("hint", self.hint, 0, (1 << 32) - 1)
         _between("P_Key", self.p_key, 0, (1 << 16) - 1)
 
 

@@ -30,17 +30,14 @@ class Delivery:
 
     __slots__ = ("_ends", "_next_msn", "_qpn", "_receives", "completed")
 
-    def __init__(self, qpn: int) -> None:
+    def __init__(self, qpn: int, receives: deque[int]) -> None:
+        """`receives` holds the receive work requests (their wr_id), oldest first; whoever posts adds to it."""
         self._qpn = qpn
-        self._receives: deque[int] = deque()
+        self._receives = receives
         self._ends: dict[int, _End] = {}
         self._next_msn = 0
         self.completed = 0
         """Messages complete in order, 24 bits: what a transport ACK carries."""
-
-    def post_receive(self, wr_id: int) -> None:
-        """A receive work request for one write with immediate."""
-        self._receives.append(wr_id)
 
     def landed(self, msn: int, psn: int, byte_count: int, immediate: int | None) -> None:
         """The last packet of message `msn` (16 bits), carried by `psn`, has been placed."""
@@ -60,8 +57,3 @@ class Delivery:
             del self._ends[self._next_msn]
             self._next_msn = MSN.add(self._next_msn, 1)
             self.completed = (self.completed + 1) & MESSAGES_MASK
-
-    def flush(self, out: list[Action]) -> None:
-        """The QP failed: every receive work request completes with error."""
-        while self._receives:
-            out.append(Complete(self._qpn, self._receives.popleft(), "flushed", 0))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from pymodel.base.errors import InputError
 from pymodel.nic.config import DeviceConfig, QpConfig
@@ -30,10 +31,11 @@ from pymodel.nic.events import (
     PostWrite,
     TimerFired,
 )
+from pymodel.nic.lifecycle import QpInformation, QpState
 from pymodel.nic.memory import RegionTable
 from pymodel.nic.queue_pair import QueuePair
 from pymodel.wire.parser import ParseError, parse
-from pymodel.wire.spec import Opcode
+from pymodel.wire.spec import ENDPOINT_QP, QPN_BITS, Opcode
 
 __all__ = ["Device"]
 
@@ -51,17 +53,45 @@ class Device:
         self._qps: dict[int, QueuePair] = {}
         self._by_timer: dict[str, QueuePair] = {}
 
-    def add_qp(self, config: QpConfig, congestion: CongestionControl | None = None) -> QueuePair:
-        """Create a QP, ready to send and receive. QPs towards one destination may share a `congestion` controller."""
-        if config.qpn in self._qps:
-            raise InputError("QPN", str(config.qpn), "a number that no other QP of this device has")
-        for record in (*config.evs, *config.backup_evs, *config.control_evs):
-            if not 0 <= record.port < len(self.config.ports):
-                where = f"QP {config.qpn}: EV {record.ev:#x}"
-                raise InputError(where, f"port {record.port}", f"a port below {len(self.config.ports)}")
-        qp = QueuePair(config, self.config, self.regions, congestion or NoCongestionControl())
-        self._qps[config.qpn] = qp
+    def create_qp(self, qpn: int) -> QueuePair:
+        """Create a QP in RESET; `modify_qp` makes it ready, step by step."""
+        if not ENDPOINT_QP < qpn < 1 << QPN_BITS:
+            raise InputError("QPN", str(qpn), f"a number from {ENDPOINT_QP + 1} to {(1 << QPN_BITS) - 1}")
+        if qpn in self._qps:
+            raise InputError("QPN", str(qpn), "a number that no other QP of this device has")
+        qp = QueuePair(qpn, self.config, self.regions)
+        self._qps[qpn] = qp
         self._by_timer.update(dict.fromkeys(qp.timer_keys, qp))
+        return qp
+
+    def modify_qp(self, qpn: int, to: QpState, **attributes: Any) -> list[Action]:
+        """Take QP `qpn` to state `to` and return what follows: timers stopped, and on the way to ERROR work flushed.
+
+        `attributes` are the fields of `QpConfig`, and `congestion`, that `lifecycle.REQUIRED` and `OPTIONAL` name for
+        the step. InputError, and no change, when there is no such step or an attribute is missing, unknown or wrong.
+        """
+        return self.qp(qpn).modify(to, attributes)
+
+    def query_qp(self, qpn: int) -> QpInformation:
+        """State and attributes of QP `qpn`."""
+        return self.qp(qpn).query()
+
+    def destroy_qp(self, qpn: int) -> list[Action]:
+        """Forget QP `qpn` with all its work and return what follows: timers stopped. Frames for it are unknown now."""
+        qp = self.qp(qpn)
+        del self._qps[qpn]
+        for key in qp.timer_keys:
+            del self._by_timer[key]
+        return qp.destroy()
+
+    def add_qp(self, config: QpConfig, congestion: CongestionControl | None = None) -> QueuePair:
+        """Create a QP and take it to RTS at once. QPs towards one destination may share a `congestion` controller."""
+        qp = self.create_qp(config.qpn)
+        try:
+            qp.make_ready(config, congestion or NoCongestionControl())
+        except InputError:
+            self.destroy_qp(config.qpn)
+            raise
         return qp
 
     def qp(self, qpn: int) -> QueuePair:

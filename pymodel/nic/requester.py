@@ -365,6 +365,10 @@ class Requester:
                 self._complete(message, "flushed", out)
         self._open.clear()
         self._backlog.clear()
+        self.stop_timers(out)
+
+    def stop_timers(self, out: list[Action]) -> None:
+        """Nothing will happen any more by itself."""
         self.ack_timer.stop(out)
         self.pause_timer.stop(out)
         self.prober.timer.stop(out)

@@ -7,6 +7,7 @@ comes, in any order: checked, then placed, then marked received, then the window
 
 from __future__ import annotations
 
+from collections import deque
 from enum import Enum
 
 from pymodel.nic.config import QpConfig
@@ -14,11 +15,9 @@ from pymodel.nic.delivery import Delivery
 from pymodel.nic.ev_table import EvTable
 from pymodel.nic.events import (
     Action,
-    Complete,
     FrameOut,
     Notify,
     PortChange,
-    PostReceive,
     TimerFired,
     WriteMemory,
 )
@@ -74,12 +73,19 @@ class Responder:
     """Takes one QP's inbound packets."""
 
     def __init__(
-        self, config: QpConfig, framer: Framer, control_evs: EvTable, regions: RegionTable, options: WireOptions
+        self,
+        config: QpConfig,
+        framer: Framer,
+        control_evs: EvTable,
+        regions: RegionTable,
+        options: WireOptions,
+        receives: deque[int],
     ) -> None:
+        """`receives` holds the QP's receive work requests, by wr_id."""
         self.config = config
         self.state = ResponderState.READY
         self.window = ReceiveWindow(mpr_to_psns(config.responder_mpr_units), config.receive_psn)
-        self.delivery = Delivery(config.qpn)
+        self.delivery = Delivery(config.qpn, receives)
         self.quiet_timer = Timer(f"qp{config.qpn}/quiet")
         self._framer = framer
         self._evs = control_evs
@@ -96,17 +102,12 @@ class Responder:
 
     # Events
 
-    def handle(self, event: Frame | PostReceive | TimerFired | PortChange, now_ps: int) -> list[Action]:
+    def handle(self, event: Frame | TimerFired | PortChange, now_ps: int) -> list[Action]:
         """Take one event, a frame already parsed and known to be this QP's, and return what follows."""
         out: list[Action] = []
         match event:
             case Frame():
                 self._on_frame(event, now_ps, out)
-            case PostReceive(qpn, wr_id):
-                if self.state is ResponderState.READY:
-                    self.delivery.post_receive(wr_id)
-                else:
-                    out.append(Complete(qpn, wr_id, "flushed", 0))
             case TimerFired():
                 if self.quiet_timer.fired(event, now_ps, out) and self._held is not None:
                     self._sack(self._held, self._held_ps, now_ps, out)
@@ -118,7 +119,7 @@ class Responder:
         """The other half of the QP failed: take no more packets."""
         if self.state is ResponderState.READY:
             self.state = ResponderState.STOPPED
-            self._close(out)
+            self.stop_timers(out)
 
     def _on_frame(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
         if self.state is _READY:
@@ -296,9 +297,9 @@ class Responder:
         self._nak = (syndrome, psn)
         out.append(Notify("qp_error", (("qpn", self.config.qpn),)))
         self._send_nak(out)
-        self._close(out)
+        self.stop_timers(out)
 
-    def _close(self, out: list[Action]) -> None:
-        self.delivery.flush(out)
+    def stop_timers(self, out: list[Action]) -> None:
+        """Nothing will be answered any more by itself."""
         self._held = None
         self.quiet_timer.stop(out)
