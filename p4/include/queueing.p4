@@ -116,7 +116,8 @@ control Queueing(inout headers_t hdr, inout metadata_t meta, inout standard_meta
                         }
                     }
                     control_class();
-                } else if (settings.ecn == 1 && hdr.ipv6.ecn != ECN_NOT_ECT && depth >= settings.ecn_low) {
+                } else if (settings.ecn == 1 && depth >= settings.ecn_low && hdr.ipv6.ecn != ECN_NOT_ECT
+                           && hdr.ipv6.ecn != ECN_CE) {
                     // Marked with (depth - low) / (high - low); from high on always.
                     bit<32> draw = 0;
                     if (depth < settings.ecn_high) {

@@ -318,7 +318,7 @@ class ReferenceSwitch:
         entry = self._exact[TRAFFIC_CLASS].get(packet.dscp)
         kind = entry.action.rpartition(".")[2] if entry else "data_class"
         if kind != "control_class" and limits["data_limit"] > 0:
-            if limits["ecn"] and packet.ecn != NOT_ECT and limits["ecn_high"] == 0:
+            if limits["ecn"] and packet.ecn in (ECT0, ECT1) and limits["ecn_high"] == 0:
                 packet.ecn = CE
                 self._counts.append(f"ecn_marked[{port}]")
             return ethernet + packet.whole
