@@ -6,7 +6,6 @@ Bad input ends in one sentence on standard error and exit code 2; a run whose ch
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,21 +13,15 @@ import typer
 from rich.console import Console
 
 from pymodel.base.errors import InputError
+from pymodel.cli import switch as switch_commands
+from pymodel.cli.arguments import Switch
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__.split("\n")[0]
 )
-switch_app = typer.Typer(no_args_is_help=True, help="Work with one switch.")
-app.add_typer(switch_app, name="switch")
-
-
-class Switch(StrEnum):
-    """Which target runs the compiled P4 program."""
-
-    embedded = "embedded"
-    bmv2 = "bmv2"
+app.add_typer(switch_commands.app, name="switch")
 
 
 @app.command()
@@ -87,29 +80,6 @@ def doctor() -> None:
     Console().print(report())
 
 
-@switch_app.command()
-def shell(
-    switch: Annotated[Switch, typer.Option(help="Start this target.")] = Switch.embedded,
-    scenario: Annotated[Path | None, typer.Option(help="Fill its tables for the fabric of this scenario ...")] = None,
-    name: Annotated[str, typer.Option(help="... as this switch of it.")] = "p0-t0-0",
-    connect: Annotated[str | None, typer.Option(help="Or use what runs already: HOST:PORT of its P4Runtime.")] = None,
-) -> None:
-    """Open p4runtime-shell on a running switch: list, insert, modify, delete and read its tables by hand."""
-    from pymodel.switch.shell import open_shell, run_shell
-
-    if connect:
-        open_shell(connect)
-        return
-    from pymodel.cosim.run import topology_of
-    from pymodel.cosim.scenario import load
-    from pymodel.paths.tables import switch_entries
-    from pymodel.switch.program import mrc_switch
-
-    topology = topology_of(load(scenario)) if scenario else None
-    entries = switch_entries(topology, topology.switch(name)) if topology else ()
-    run_shell(switch.value, mrc_switch(), entries)
-
-
 def main() -> None:
     """Entry point of `mrc`."""
     try:
@@ -117,7 +87,3 @@ def main() -> None:
     except InputError as error:
         print(f"mrc: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()

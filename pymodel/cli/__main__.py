@@ -1,0 +1,5 @@
+"""`python -m pymodel.cli` is `mrc`."""
+
+from pymodel.cli import main
+
+main()
