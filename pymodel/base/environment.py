@@ -37,12 +37,11 @@ def stamp_name(requirements: str, full: bool) -> str:
     return f".installed-{'full' if full else 'run-time'}-{hashlib.sha256(requirements.encode()).hexdigest()[:16]}"
 
 
-def _run(command: Sequence[str | Path], input_text: str | None = None) -> None:
-    result = subprocess.run([str(part) for part in command], input=input_text, text=True, check=False)
+def _run(command: Sequence[str | Path]) -> None:
+    result = subprocess.run([str(part) for part in command], check=False)
     if result.returncode:
-        raise InputError(
-            " ".join(str(part) for part in command), f"exit code {result.returncode}", "the messages above say why"
-        )
+        where = " ".join(str(part) for part in command)
+        raise InputError(where, f"exit code {result.returncode}", "success; the messages above say what is wrong")
 
 
 def _create(folder: Path) -> None:
