@@ -63,6 +63,11 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or hasattr(config, "workerinput") or config.option.collectonly:
         return
+    # What a test wants a person to read, from whichever worker it ran on.
+    for report in reporter.stats.get("passed", []):
+        for name, text in report.user_properties:
+            if name == "print":
+                reporter.write_line(text)
     skipped: Counter[str] = Counter()
     for report in reporter.stats.get("skipped", []):
         text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
