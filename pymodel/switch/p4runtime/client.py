@@ -52,9 +52,12 @@ class PacketIn:
 
 
 class Client:
-    """A connected, primary controller of the switch at `address`. Leaving the context disconnects."""
+    """A connected, primary controller of the switch at `address`. Leaving the context disconnects.
 
-    def __init__(self, address: str, device_id: int = 1, election_id: tuple[int, int] = (0, 1)) -> None:
+    With no election id it is a reader: whoever controls the switch stays its controller, and nothing can be written.
+    """
+
+    def __init__(self, address: str, device_id: int = 1, election_id: tuple[int, int] | None = (0, 1)) -> None:
         self.address = address
         self._where = f"P4Runtime at {address}"
         self._connection = Connection(address, device_id, election_id)
@@ -213,6 +216,17 @@ class Client:
         (cell,) = self._read(p4runtime_pb2.Entity(meter_entry=message))
         return meter_rates(cell.meter_entry.config) if cell.meter_entry.HasField("config") else None
 
+    def read_meters(self, meter: str) -> list[MeterRates | None]:
+        """Return the configuration of every cell of a meter, in order; None where it colours everything green."""
+        found = self.info.meters.find(meter)
+        cells = self._read(p4runtime_pb2.Entity(meter_entry=p4runtime_pb2.MeterEntry(meter_id=found.id)))
+        by_index = {
+            cell.meter_entry.index.index: meter_rates(cell.meter_entry.config)
+            for cell in cells
+            if cell.meter_entry.HasField("config")
+        }
+        return [by_index.get(index) for index in range(found.size)]
+
     def set_direct_meter(self, entry: TableEntry, rates: MeterRates | None) -> None:
         """Configure the meter of one installed entry; None makes it colour everything green."""
         message = p4runtime_pb2.DirectMeterEntry(table_entry=self._name(entry))
@@ -245,11 +259,13 @@ class Client:
         known = {field.name for field in self.info.packet_out}
         for name in fields.keys() - known:
             raise InputError("packet_out", f"the field {name!r}", f"one of {', '.join(sorted(known)) or 'no fields'}")
+        self._require_controller()
         message = packet_out(self.info.packet_out, payload, fields)
         self._connection.stream_out_q.put(p4runtime_pb2.StreamMessageRequest(packet=message))
 
     def receive_packet(self, timeout_s: float) -> PacketIn | None:
         """Return the next frame that the program sent to the controller, or None after `timeout_s` seconds."""
+        self._require_controller()
         message = self._connection.get_stream_packet("packet", timeout=timeout_s)
         if message is None:
             return None
@@ -350,8 +366,13 @@ class Client:
             raise InputError(f"{self._where}: {what}", found, "something that the switch takes")
 
     def _sign(self, request: Any) -> None:
+        self._require_controller()
         request.device_id = self._connection.device_id
         request.election_id.high, request.election_id.low = self._connection.election_id
+
+    def _require_controller(self) -> None:
+        if self._connection.election_id is None:
+            raise InputError(self._where, "a connection for reading", "one with an election id, which alone may write")
 
     def _unanswered(self, error: Any, expected: str) -> InputError:
         return InputError(self._where, f"{error.code().name} ({error.details()})", expected)

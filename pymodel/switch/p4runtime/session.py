@@ -41,9 +41,12 @@ _STREAMS = ("arbitration", "packet", "digest", "idle_timeout_notification", "err
 
 
 class Connection(P4RuntimeClient):  # type: ignore[misc]
-    """A P4Runtime client that is connected and primary, or whose construction raised InputError."""
+    """A P4Runtime client that is connected and primary, or whose construction raised InputError.
 
-    def __init__(self, address: str, device_id: int, election_id: tuple[int, int]) -> None:
+    Without an election id it opens no stream: it takes no part in the choice of the primary, and can only read.
+    """
+
+    def __init__(self, address: str, device_id: int, election_id: tuple[int, int] | None) -> None:
         # The base class' __init__ opens the channel without options, so its fields are set here instead.
         self.device_id = device_id
         self.election_id = election_id
@@ -51,6 +54,8 @@ class Connection(P4RuntimeClient):  # type: ignore[misc]
         self.address = address
         self.channel = grpc.insecure_channel(address, options=_CHANNEL_OPTIONS)
         self.stub = p4runtime_pb2_grpc.P4RuntimeStub(self.channel)
+        if election_id is None:
+            return
         try:
             self.set_up_stream()
         except InputError:
@@ -80,11 +85,12 @@ class Connection(P4RuntimeClient):  # type: ignore[misc]
             raise InputError(where, "another controller with a higher election id", "to be the primary controller")
 
     def tear_down(self) -> None:
-        """End the stream and close the channel, also when the switch is gone or hangs."""
-        self.stream_out_q.put(None)
-        self.stream_recv_thread.join(_GOODBYE_S)
-        self.stream.cancel()
-        self.stream_recv_thread.join()
+        """End the stream, if there is one, and close the channel, also when the switch is gone or hangs."""
+        if self.election_id is not None:
+            self.stream_out_q.put(None)
+            self.stream_recv_thread.join(_GOODBYE_S)
+            self.stream.cancel()
+            self.stream_recv_thread.join()
         self.channel.close()
 
     def _requests(self) -> Iterator[Any]:
