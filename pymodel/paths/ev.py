@@ -1,16 +1,15 @@
-"""Entropy values: how an EV is laid out, expanded into header fields, drawn, and managed (`mrc-facts.md` 2.2).
+"""Entropy values: how an EV is laid out, expanded into header fields, and drawn (`mrc-facts.md` 2.2).
 
 An *EV format* lists the widths of the fields on the wire. An *EV template* lists, field by field, an initial value and
-a mask that says which of its bits come from the EV, each EV bit used once, most significant first. *Profiles* are what
-a controller creates and moves through INIT, OFFLINE and ONLINE. EVs are integers of `EvTemplate.ev_bits` bits.
+a mask that says which of its bits come from the EV, each EV bit used once, most significant first. EVs are integers of
+`EvTemplate.ev_bits` bits.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 
 from pymodel.base.errors import InputError
 from pymodel.paths.usid import SourceRoute
@@ -21,7 +20,6 @@ from pymodel.wire.spec import (
     USID_BLOCK_BITS,
     USIDS_PER_ADDRESS,
     EvFormatMode,
-    EvSourceMode,
 )
 
 __all__ = [
@@ -31,12 +29,8 @@ __all__ = [
     "UDP",
     "EvField",
     "EvFormat",
-    "EvFormatProfile",
-    "EvProfile",
-    "EvProfileSettings",
     "EvRecord",
     "EvTemplate",
-    "ProfileState",
 ]
 
 ADDRESS_BITS = 128
@@ -46,21 +40,6 @@ _MOST_BITS = {
     EvFormatMode.STEV: 2 * EV_HALF_BITS,
     EvFormatMode.SRV6: 2 * ADDRESS_BITS,
     EvFormatMode.UDP: EV_HALF_BITS,
-}
-
-
-class ProfileState(Enum):
-    """Life of a profile: created, configured, usable by QPs."""
-
-    INIT = "INIT"
-    OFFLINE = "OFFLINE"
-    ONLINE = "ONLINE"
-
-
-_NEXT_STATES = {
-    ProfileState.INIT: (ProfileState.OFFLINE,),
-    ProfileState.OFFLINE: (ProfileState.ONLINE, ProfileState.INIT),
-    ProfileState.ONLINE: (ProfileState.OFFLINE,),
 }
 
 
@@ -255,101 +234,3 @@ class EvTemplate:
                 shift += part.ev_bits
             found.append(ev << self.ev_bits - self.used_bits)
         return found
-
-
-class _Profile:
-    """State and its legal changes, common to both kinds of profile."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.state = ProfileState.INIT
-
-    def move(self, to: ProfileState) -> None:
-        """Change state; InputError when the change is not legal or something is missing for it."""
-        if to not in _NEXT_STATES[self.state]:
-            legal = " or ".join(state.value for state in _NEXT_STATES[self.state])
-            raise InputError(
-                f"profile {self.name}", f"a move from {self.state.value} to {to.value}", f"a move to {legal}"
-            )
-        missing = self._missing_for(to)
-        if missing:
-            raise InputError(f"profile {self.name}", f"a move to {to.value} without {missing}", f"{missing} first")
-        self.state = to
-
-    def _missing_for(self, to: ProfileState) -> str:
-        raise NotImplementedError
-
-    def _require_not_online(self, what: str) -> None:
-        if self.state is ProfileState.ONLINE:
-            raise InputError(f"profile {self.name}", f"a new {what} while ONLINE", "the profile moved to OFFLINE first")
-
-
-class EvFormatProfile(_Profile):
-    """An EV format under a controller's management."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.format: EvFormat | None = None
-
-    def configure(self, ev_format: EvFormat) -> None:
-        """Set the format; not while ONLINE."""
-        self._require_not_online("format")
-        self.format = ev_format
-
-    def _missing_for(self, to: ProfileState) -> str:
-        return "a format" if to is not ProfileState.INIT and self.format is None else ""
-
-
-@dataclass(slots=True)
-class EvProfileSettings:
-    """What an EV profile is configured with; `records` are the EVs of an EXPLICIT one."""
-
-    source: EvSourceMode
-    template: EvTemplate
-    count: int
-    min_active: int
-    records: list[EvRecord] = field(default_factory=list)
-
-
-class EvProfile(_Profile):
-    """An EV profile: an ONLINE format, a template, a number of EVs, and for EXPLICIT ones the EVs themselves."""
-
-    def __init__(self, name: str, format_profile: EvFormatProfile) -> None:
-        super().__init__(name)
-        self.format_profile = format_profile
-        self.settings: EvProfileSettings | None = None
-
-    def configure(self, source: EvSourceMode, template: EvTemplate, count: int, min_active: int | None = None) -> None:
-        """Set source, template, number of EVs and how many must stay active (default: a quarter); not while ONLINE."""
-        self._require_not_online("configuration")
-        active = count // 4 if min_active is None else min_active
-        if count < 1:
-            raise InputError(f"profile {self.name}", f"{count} EVs", "1 or more")
-        if not 0 <= active <= count:
-            raise InputError(f"profile {self.name}", f"{active} EVs to keep active", f"0 to {count}, the number of EVs")
-        if template.format != self.format_profile.format:
-            raise InputError(
-                f"profile {self.name}", "a template of another format", "one of the format profile's format"
-            )
-        self.settings = EvProfileSettings(source, template, count, active)
-
-    def populate(self, records: Sequence[EvRecord]) -> None:
-        """Name the EVs of an EXPLICIT profile; not while ONLINE."""
-        self._require_not_online("EV list")
-        if self.settings is None or self.settings.source is not EvSourceMode.EXPLICIT:
-            raise InputError(f"profile {self.name}", "a list of EVs", "a configured profile whose source is EXPLICIT")
-        if len(records) != self.settings.count:
-            raise InputError(f"profile {self.name}", f"{len(records)} EVs", f"{self.settings.count}, as configured")
-        self.settings.records = list(records)
-
-    def _missing_for(self, to: ProfileState) -> str:
-        if to is ProfileState.INIT:
-            return ""
-        if self.settings is None:
-            return "a configuration"
-        if to is ProfileState.ONLINE:
-            if self.format_profile.state is not ProfileState.ONLINE:
-                return f"format profile {self.format_profile.name} being ONLINE"
-            if self.settings.source is EvSourceMode.EXPLICIT and not self.settings.records:
-                return "its EVs"
-        return ""

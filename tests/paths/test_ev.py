@@ -15,15 +15,9 @@ from pymodel.paths.ev import (
     UDP,
     EvField,
     EvFormat,
-    EvFormatProfile,
-    EvProfile,
-    EvRecord,
     EvTemplate,
-    ProfileState,
 )
-from pymodel.wire.spec import EvFormatMode, EvSourceMode
-
-INIT, OFFLINE, ONLINE = ProfileState.INIT, ProfileState.OFFLINE, ProfileState.ONLINE
+from pymodel.wire.spec import EvFormatMode
 
 
 def expand_as_text(fields: tuple[EvField, ...], ev: int, ev_bits: int) -> tuple[int, ...]:
@@ -146,96 +140,3 @@ def test_generation_is_complete_at_its_limit_and_the_same_for_a_seed() -> None:
     assert evs == template.generate(6, random.Random(7))
     wide = EvTemplate(SRV6_SRH, tuple(EvField.drawn(16, 0, 0xFFFF) for _ in range(14)), ev_bits=256)
     assert len(set(wide.generate(100, random.Random(1)))) == 100
-
-
-def online_format() -> EvFormatProfile:
-    profile = EvFormatProfile("formats/1")
-    profile.configure(STEV)
-    profile.move(OFFLINE)
-    profile.move(ONLINE)
-    return profile
-
-
-TEMPLATE = EvTemplate(STEV, (EvField.drawn(16, 0, 0xFFFF), EvField.drawn(16, 0, 0xFFFF)))
-
-
-def test_a_profile_goes_there_and_back() -> None:
-    profile = EvProfile("1", online_format())
-    profile.configure(EvSourceMode.GENERATED, TEMPLATE, 128)
-    for state in (OFFLINE, ONLINE, OFFLINE, INIT):
-        profile.move(state)
-        assert profile.state is state
-    assert profile.settings is not None
-    assert profile.settings.min_active == 32
-
-
-@pytest.mark.parametrize(
-    ("moves", "words"),
-    [
-        ([ONLINE], "a move from INIT to ONLINE, expected a move to OFFLINE"),
-        ([INIT], "a move from INIT to INIT"),
-        ([OFFLINE, OFFLINE], "a move from OFFLINE to OFFLINE, expected a move to ONLINE or INIT"),
-        ([OFFLINE, ONLINE, INIT], "a move from ONLINE to INIT, expected a move to OFFLINE"),
-    ],
-)
-def test_states_are_changed_in_order(moves: list[ProfileState], words: str) -> None:
-    for profile in (EvFormatProfile("f"), EvProfile("p", online_format())):
-        if isinstance(profile, EvFormatProfile):
-            profile.configure(STEV)
-        else:
-            profile.configure(EvSourceMode.GENERATED, TEMPLATE, 8)
-        for state in moves[:-1]:
-            profile.move(state)
-        with pytest.raises(InputError, match=words):
-            profile.move(moves[-1])
-
-
-def test_each_state_has_what_it_needs() -> None:
-    formats = EvFormatProfile("f")
-    with pytest.raises(InputError, match="a move to OFFLINE without a format"):
-        formats.move(OFFLINE)
-    formats.configure(STEV)
-    formats.move(OFFLINE)
-    profile = EvProfile("p", formats)
-    with pytest.raises(InputError, match="without a configuration"):
-        profile.move(OFFLINE)
-    profile.configure(EvSourceMode.EXPLICIT, TEMPLATE, 2, min_active=1)
-    profile.move(OFFLINE)
-    with pytest.raises(InputError, match="without format profile f being ONLINE"):
-        profile.move(ONLINE)
-    formats.move(ONLINE)
-    with pytest.raises(InputError, match="without its EVs"):
-        profile.move(ONLINE)
-    with pytest.raises(InputError, match="1 EVs, expected 2"):
-        profile.populate([EvRecord(1, 0, 0)])
-    profile.populate([EvRecord(1, 0, 0), EvRecord(2, 1, 0)])
-    profile.move(ONLINE)
-    for change in (
-        lambda: profile.populate([EvRecord(1, 0, 0), EvRecord(3, 1, 0)]),
-        lambda: profile.configure(EvSourceMode.EXPLICIT, TEMPLATE, 2),
-        lambda: formats.configure(UDP),
-    ):
-        with pytest.raises(InputError, match="while ONLINE, expected the profile moved to OFFLINE first"):
-            change()
-
-
-@pytest.mark.parametrize(
-    ("source", "template", "count", "active", "words"),
-    [
-        (EvSourceMode.GENERATED, TEMPLATE, 0, 0, "0 EVs"),
-        (EvSourceMode.GENERATED, TEMPLATE, 4, 5, "5 EVs to keep active, expected 0 to 4"),
-        (EvSourceMode.GENERATED, EvTemplate(UDP, (EvField(16),)), 4, 1, "a template of another format"),
-    ],
-)
-def test_a_configuration_that_cannot_be_is_refused(
-    source: EvSourceMode, template: EvTemplate, count: int, active: int, words: str
-) -> None:
-    with pytest.raises(InputError, match=words):
-        EvProfile("p", online_format()).configure(source, template, count, active)
-
-
-def test_only_an_explicit_profile_takes_a_list() -> None:
-    profile = EvProfile("p", online_format())
-    profile.configure(EvSourceMode.GENERATED, TEMPLATE, 1)
-    with pytest.raises(InputError, match="whose source is EXPLICIT"):
-        profile.populate([EvRecord(1, 0, 0)])
