@@ -27,6 +27,7 @@ __all__ = [
     "FIRST_SID",
     "NEIGHBOUR",
     "PORT_QUEUES",
+    "PUNTED",
     "PUNT_LIMITER",
     "PUNT_POLICY",
     "ROUTE",
@@ -60,6 +61,8 @@ PORT_QUEUES = "MrcIngress.queueing.port_queues"
 PUNT_POLICY = "MrcIngress.punt.policy"
 PUNT_LIMITER = "MrcIngress.punt.limiter"
 """A meter of packets, one cell for each `PuntReason`; a cell that has no rates limits nothing."""
+PUNTED = "punted"
+"""The counter of packets handed to the controller, one cell for each `PuntReason`."""
 
 _FLAVOURS = ("psp", "usp", "usd", "uniform")
 SID_PARAMS: dict[str, tuple[str, ...]] = {

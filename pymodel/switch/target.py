@@ -65,12 +65,14 @@ class SwitchTarget(Protocol):
         ...
 
     def drain(self, until_ps: int) -> list[tuple[int, int, bytes]]:
-        """Frames that left at or before `until_ps`, in order, as (time in ps, port, frame). On BMv2 the call returns when a
-        sentinel proved that nothing more will come; their time is that of the injection."""
+        """Frames that left at or before `until_ps`, in order, as (time in ps, port, frame).
+
+        On BMv2 the call returns when a sentinel proved that nothing more will come; times are those of the injections.
+        """
         ...
 
     def counters(self) -> dict[str, Count]:
-        """Every non-zero cell of the program's counters: ``name`` for a counter of one cell, ``name[index]`` otherwise."""
+        """Every non-zero cell of the program's counters: ``name`` for a counter of one cell, else ``name[index]``."""
         ...
 
     def set_queue(self, port: int, priority: int, rate: int | None, unit: Rate, depth_packets: int) -> None:

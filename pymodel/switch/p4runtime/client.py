@@ -259,13 +259,13 @@ class Client:
         known = {field.name for field in self.info.packet_out}
         for name in fields.keys() - known:
             raise InputError("packet_out", f"the field {name!r}", f"one of {', '.join(sorted(known)) or 'no fields'}")
-        self._require_controller()
+        self._own_election_id()
         message = packet_out(self.info.packet_out, payload, fields)
         self._connection.stream_out_q.put(p4runtime_pb2.StreamMessageRequest(packet=message))
 
     def receive_packet(self, timeout_s: float) -> PacketIn | None:
         """Return the next frame that the program sent to the controller, or None after `timeout_s` seconds."""
-        self._require_controller()
+        self._own_election_id()
         message = self._connection.get_stream_packet("packet", timeout=timeout_s)
         if message is None:
             return None
@@ -366,13 +366,14 @@ class Client:
             raise InputError(f"{self._where}: {what}", found, "something that the switch takes")
 
     def _sign(self, request: Any) -> None:
-        self._require_controller()
         request.device_id = self._connection.device_id
-        request.election_id.high, request.election_id.low = self._connection.election_id
+        request.election_id.high, request.election_id.low = self._own_election_id()
 
-    def _require_controller(self) -> None:
-        if self._connection.election_id is None:
+    def _own_election_id(self) -> tuple[int, int]:
+        election_id: tuple[int, int] | None = self._connection.election_id
+        if election_id is None:
             raise InputError(self._where, "a connection for reading", "one with an election id, which alone may write")
+        return election_id
 
     def _unanswered(self, error: Any, expected: str) -> InputError:
         return InputError(self._where, f"{error.code().name} ({error.details()})", expected)

@@ -75,6 +75,7 @@ class Connection(P4RuntimeClient):  # type: ignore[misc]
         """Claim the election id; InputError when nobody answers or another controller stays primary."""
         request = p4runtime_pb2.StreamMessageRequest()
         request.arbitration.device_id = self.device_id
+        assert self.election_id is not None, "a reader has no stream"
         request.arbitration.election_id.high, request.arbitration.election_id.low = self.election_id
         self.stream_out_q.put(request)
         answer = self.get_stream_packet("arbitration", timeout=_HANDSHAKE_S)
