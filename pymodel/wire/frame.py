@@ -28,6 +28,7 @@ from pymodel.wire.headers import (
     Udp,
 )
 from pymodel.wire.packed_header import PackedHeader
+from pymodel.wire.sack import Sack, unpack_sack
 from pymodel.wire.spec import NackReason, Opcode, WireOptions
 
 __all__ = ["Frame", "WriteFields"]
@@ -49,6 +50,7 @@ _H = TypeVar("_H", bound=PackedHeader)
 
 _WRITE = Struct(">HHQII")
 _WRITE_TS = Struct(">HHHHQII")
+_TARGET = Struct(">QI")
 _WORD = Struct(">I")
 _LITTLE = Struct("<I")
 
@@ -72,7 +74,7 @@ class Frame:
     ----------
     data:
         The bytes.
-    opcode, dest_qp, psn, ack_req, rtx, ts:
+    opcode, p_key, dest_qp, psn, ack_req, rtx, ts:
         Fields of the BTH.
     ev:
         The entropy value from the inner flow label and the UDP source port; 16 bits over IPv4.
@@ -100,6 +102,7 @@ class Frame:
         "end",
         "ev",
         "opcode",
+        "p_key",
         "payload_end",
         "payload_start",
         "psn",
@@ -108,6 +111,7 @@ class Frame:
 
     data: bytes
     opcode: int
+    p_key: int
     dest_qp: int
     psn: int
     ev: int
@@ -251,6 +255,18 @@ class Frame:
             return WriteFields(rqmsn, msn, tx_timestamp, va, r_key, dma_length, immediate)
         rqmsn, msn, va, r_key, dma_length = _WRITE.unpack_from(data, start)
         return WriteFields(rqmsn, msn, None, va, r_key, dma_length, immediate)
+
+    def target(self) -> tuple[int, int]:
+        """VA and R_Key of a write that was not trimmed, alone: all that placing a packet needs."""
+        immediate = Immdt.SIZE if _HAS_IMMEDIATE[self.opcode] else 0
+        va, r_key = _TARGET.unpack_from(self.data, self.payload_start - immediate - Reth.SIZE)
+        return va, r_key
+
+    def sack(self) -> Sack:
+        """What a SACK says, without reserved fields, in one step; LookupError for another opcode."""
+        if self.opcode != Opcode.SACK:
+            raise LookupError(f"opcode {self.opcode:#x} has no {spec.SETH.name}")
+        return unpack_sack(self.data, self._udp + _BODY)
 
     def _body(self, kind: type[_H], opcode: Opcode, offset: int = 0) -> _H:
         if self.opcode != opcode:

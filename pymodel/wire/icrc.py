@@ -12,7 +12,7 @@ from zlib import crc32
 from pymodel.wire import spec
 from pymodel.wire.packed_header import Buffer
 
-__all__ = ["icrc", "icrc_of"]
+__all__ = ["FRONT_BYTES", "MASKED_BTH", "icrc", "icrc_of", "icrc_of_front"]
 
 
 def _ones(header: spec.Header) -> int:
@@ -35,6 +35,10 @@ def _mask(*headers: spec.Header) -> tuple[int, int]:
 _SEED = crc32(b"\xff" * spec.ICRC_PSEUDO_LRH_BYTES)
 _SIZE_6, _MASK_6 = _mask(spec.IPV6, spec.UDP, spec.BTH)
 _SIZE_4, _MASK_4 = _mask(spec.IPV4, spec.UDP, spec.BTH)
+FRONT_BYTES, _MASK_FRONT = _mask(spec.IPV6, spec.UDP)
+
+MASKED_BTH = _ones(spec.BTH) >> 8 * (spec.BTH.size - 8)
+"""The masked bits of the first eight bytes of a BTH, read as a number; the others have none."""
 
 
 def icrc_of(head: bytes, *rest: Buffer) -> int:
@@ -46,6 +50,15 @@ def icrc_of(head: bytes, *rest: Buffer) -> int:
     for piece in rest:
         crc = crc32(piece, crc)
     return crc
+
+
+def icrc_of_front(front: bytes) -> int:
+    """The CRC as it stands behind IPv6 header and UDP, `FRONT_BYTES` in all.
+
+    All packets of a flow with the same length share it. `crc32` carries on with the BTH, its first eight bytes combined
+    with `MASKED_BTH`, and with what follows.
+    """
+    return crc32((int.from_bytes(front, "big") | _MASK_FRONT).to_bytes(FRONT_BYTES, "big"), _SEED)
 
 
 def icrc(packet: Buffer) -> int:

@@ -83,6 +83,7 @@ _TOS_DSCP = spec.IPV4.shift("dscp", 8, 8)
 _FRAGMENT = 0xFFFF >> 16 - 1 - spec.IPV4.shift("more_fragments", 48, 16)
 _OPCODE = spec.BTH.shift("opcode", 0, 64)
 _PAD = spec.BTH.shift("pad_count", 0, 64)
+_P_KEY = spec.BTH.shift("p_key", 0, 64)
 _BTH_VERSION = spec.BTH.shift("version", 0, 64)
 _FLAGS = spec.BTH.shift("reserved_invariant", 64, 32)
 _TS = 1 << spec.BTH.shift("ts", 64, 32)
@@ -218,6 +219,7 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
     frame = Frame.__new__(Frame)
     frame.data = data
     frame.opcode = opcode
+    frame.p_key = head >> _P_KEY & 0xFFFF
     frame.dest_qp = head & _QPN
     frame.psn = flags_psn & _PSN
     frame.ev = join_ev(flow_label, src_port, options) if flow_label >= 0 else src_port

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from struct import Struct
 from typing import NoReturn
+from zlib import crc32
 
 from pymodel.base.errors import InputError
 from pymodel.wire import spec
 from pymodel.wire.build import routing_header
 from pymodel.wire.checksum import internet_checksum
 from pymodel.wire.headers import Bth, Ethernet, Immdt, Ipv4, Ipv6, Meth, Reth, Segment, Tseth, Udp
-from pymodel.wire.icrc import icrc_of
+from pymodel.wire.icrc import MASKED_BTH, icrc_of, icrc_of_front
 from pymodel.wire.packed_header import Buffer
 from pymodel.wire.spec import DEFAULT_OPTIONS, Ethertype, EvSplit, Ftype, NextHeader, WireOptions
 
-__all__ = ["FrameTemplate", "write_transport"]
+__all__ = ["FrameTemplate", "finish", "write_transport"]
 
 _PLAIN = Struct(">QIHHQII")
 _STAMPED = Struct(">QIHHIQII")
@@ -27,6 +28,7 @@ _WORD = Struct(">I")
 _INNER = Struct(">IHH32sHHHH")  # inner IPv6 header and UDP
 _OUTER = Struct(">14sIHH16s16s")  # Ethernet and outer IPv6 header
 _LITTLE = Struct("<I")
+_HEAD = Struct(">Q")
 
 _OPCODE = spec.BTH.shift("opcode", 0, 64)
 _P_KEY = spec.BTH.shift("p_key", 0, 64)
@@ -88,6 +90,21 @@ def write_transport(
         tseth = tx_timestamp << _TIMESTAMP | _FTYPE
         packed = _STAMPED.pack(head, flags_psn | _TS, rqmsn, msn, tseth, va, r_key, dma_length)
     return packed if immediate is None else packed + _WORD.pack(immediate)
+
+
+def finish(front: bytes, crc: int, transport: bytes, payload: Buffer = b"", pad: bytes = b"") -> bytes:
+    """The frame that begins with `front` and `crc`, as `FrameTemplate.front` gives them.
+
+    The sizes of transport headers, payload and pad add up to the length that `front` was made for; the pad count stands
+    in the BTH.
+    """
+    (head,) = _HEAD.unpack_from(transport)
+    crc = crc32(transport[8:], crc32((head | MASKED_BTH).to_bytes(8, "big"), crc))
+    if payload:
+        crc = crc32(payload, crc)
+    if pad:
+        crc = crc32(pad, crc)
+    return b"".join((front, transport, payload, pad, _LITTLE.pack(crc)))
 
 
 class FrameTemplate:
@@ -182,21 +199,32 @@ class FrameTemplate:
         length = len(transport) + len(payload) + pad + _AROUND
         if dscp >> 6 | ev >> 32 or len(path) != self._path_bytes or length > self._length_max:
             self._refuse(dscp, ev, path, length)
-        front = self._ethernet
-        if self._ip4 is not None:
-            inner = self._inner_4(self._ip4, ev, dscp, length)
-        else:
-            high, low = ev >> 16, ev & 0xFFFF
-            flow_label, src_port = (high, low) if self._flow_label_high else (low, high)
-            word = self._word | dscp << _DSCP | flow_label
-            inner = _INNER.pack(word, length, self._follow, self._addresses, src_port, self._port, length, 0)
-            if self._outer_src is not None:
-                extended = length + self._outer_extra
-                front = _OUTER.pack(front, word, extended, self._outer_follow, self._outer_src, path[:16])
-                if self._routing:
-                    front += self._routing + path[16:]
+        if self._ip4 is None:
+            front, crc = self.front(length - _AROUND, ev, path, dscp)
+            return finish(front, crc, transport, payload, _PADS[pad])
+        inner = self._inner_4(self._ip4, ev, dscp, length)
         crc = icrc_of(inner + transport[:_BTH], transport[_BTH:], payload, _PADS[pad])
-        return b"".join((front, inner, transport, payload, _PADS[pad], _LITTLE.pack(crc)))
+        return b"".join((self._ethernet, inner, transport, payload, _PADS[pad], _LITTLE.pack(crc)))
+
+    def front(self, length: int, ev: int, path: bytes, dscp: int) -> tuple[bytes, int]:
+        """Ethernet to UDP of every frame over IPv6 with these values, and the ICRC as it stands behind UDP.
+
+        `length` counts transport headers, payload and pad, without ICRC. `finish` makes frames of it.
+        """
+        udp_length = length + _AROUND
+        if dscp >> 6 | ev >> 32 or len(path) != self._path_bytes or udp_length > self._length_max:
+            self._refuse(dscp, ev, path, udp_length)
+        high, low = ev >> 16, ev & 0xFFFF
+        flow_label, src_port = (high, low) if self._flow_label_high else (low, high)
+        word = self._word | dscp << _DSCP | flow_label
+        inner = _INNER.pack(word, udp_length, self._follow, self._addresses, src_port, self._port, udp_length, 0)
+        front = self._ethernet
+        if self._outer_src is not None:
+            extended = udp_length + self._outer_extra
+            front = _OUTER.pack(front, word, extended, self._outer_follow, self._outer_src, path[:16])
+            if self._routing:
+                front += self._routing + path[16:]
+        return front + inner, icrc_of_front(inner)
 
     def _inner_4(self, ip: Ipv4, ev: int, dscp: int, length: int) -> bytes:
         header = ip.replace(dscp=dscp, total_length=Ipv4.SIZE + length, protocol=NextHeader.UDP, checksum=0)
