@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from pymodel.base.errors import InputError
+from pymodel.cli import nic as nic_commands
 from pymodel.cli import switch as switch_commands
 from pymodel.cli.arguments import Switch
 
@@ -22,6 +23,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__.split("\n")[0]
 )
 app.add_typer(switch_commands.app, name="switch")
+app.add_typer(nic_commands.app, name="nic")
 
 
 @app.command()
