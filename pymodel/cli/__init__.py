@@ -14,7 +14,9 @@ from rich.console import Console
 
 from pymodel.base.errors import InputError
 from pymodel.cli import nic as nic_commands
+from pymodel.cli import probe as probe_commands
 from pymodel.cli import switch as switch_commands
+from pymodel.cli import topo as topo_commands
 from pymodel.cli.arguments import Switch
 
 __all__ = ["app", "main"]
@@ -24,6 +26,8 @@ app = typer.Typer(
 )
 app.add_typer(switch_commands.app, name="switch")
 app.add_typer(nic_commands.app, name="nic")
+app.add_typer(topo_commands.app, name="topo")
+app.add_typer(probe_commands.app, name="probe")
 
 
 @app.command()

@@ -25,9 +25,8 @@ from pymodel.nic.events import (
     TimerFired,
     WriteMemory,
 )
-from pymodel.switch.target import SwitchTarget
 
-__all__ = ["Cable", "Core", "Fabric", "Host", "HostMemory", "Observer"]
+__all__ = ["Cable", "Core", "Fabric", "Forwarder", "Host", "HostMemory", "Observer"]
 
 Observer = Callable[[LinkDirection, int, bytes, bool], None]
 """Called for every frame handed to a link: direction, time in ps, frame, whether the link loses it."""
@@ -38,6 +37,22 @@ class Core(Protocol):
 
     def handle(self, event: Event, now_ps: int) -> list[Action]:
         """Take one event at `now_ps` and return what follows."""
+        ...
+
+
+class Forwarder(Protocol):
+    """What a fabric needs of a switch: three methods of `SwitchTarget`."""
+
+    def inject(self, port: int, data: bytes, now_ps: int) -> None:
+        """A frame arrives on `port` at `now_ps`."""
+        ...
+
+    def next_event_ps(self) -> int | None:
+        """When the switch can next put out a frame, in ps, or None when it holds none."""
+        ...
+
+    def drain(self, until_ps: int) -> list[tuple[int, int, bytes]]:
+        """Frames that left at or before `until_ps`, in order, as (time in ps, port, frame)."""
         ...
 
 
@@ -122,7 +137,7 @@ class Fabric:
     def __init__(
         self,
         hosts: Mapping[str, Host],
-        switches: Mapping[str, SwitchTarget],
+        switches: Mapping[str, Forwarder],
         cables: Mapping[tuple[str, int], Cable],
         observers: tuple[Observer, ...] = (),
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,10 +20,10 @@ from pymodel.paths.topology import PortRef, Switch, Topology
 from pymodel.switch.bmv2 import Bmv2Switch
 from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.program import mrc_switch
-from pymodel.switch.target import CompiledProgram, Count, SwitchTarget
+from pymodel.switch.target import Count
 from pymodel.wire.capture import CaptureWriter
 
-__all__ = ["run_scenario", "topology_of"]
+__all__ = ["cables_of", "run_scenario", "start_switches", "topology_of"]
 
 Watch = Callable[[int, int], None]
 """Called now and then with bytes landed and bytes in all."""
@@ -42,12 +42,11 @@ def run_scenario(
     began = time.monotonic()
     topology = topology_of(scenario)
     workload = Workload(scenario, topology)
-    program = mrc_switch()
     with contextlib.ExitStack() as resources:
-        switches = _start_switches(scenario, topology, program, resources)
+        switches = start_switches(scenario, topology, topology.switches(), resources)
         if capture:
             observers = (*observers, _recorder(resources.enter_context(_open_capture(capture))))
-        fabric = Fabric(workload.hosts, switches, _cables(topology, scenario.links, scenario.seed), observers)
+        fabric = Fabric(workload.hosts, switches, cables_of(topology, scenario.links, scenario.seed), observers)
         for job in workload.jobs:
             fabric.post(job.model.source, job.post, job.model.at_ns * NS)
         in_time = _run(fabric, scenario.time_limit_us * US, workload, watch)
@@ -86,25 +85,26 @@ def topology_of(scenario: Scenario) -> Topology:
     return topology
 
 
-def _start_switches(
-    scenario: Scenario, topology: Topology, program: CompiledProgram, resources: contextlib.ExitStack
-) -> dict[str, SwitchTarget]:
-    """Start every switch of the fabric and program it. All are stopped when `resources` is closed."""
+def start_switches(
+    scenario: Scenario, topology: Topology, places: Iterable[Switch], resources: contextlib.ExitStack
+) -> dict[str, Bmv2Switch | EmbeddedSwitch]:
+    """Start the switches `places` of the fabric and program them. All are stopped when `resources` is closed."""
+    program = mrc_switch()
 
-    def start(place: Switch) -> SwitchTarget:
+    def start(place: Switch) -> Bmv2Switch | EmbeddedSwitch:
         bmv2 = scenario.switch == "bmv2"
-        target: SwitchTarget = Bmv2Switch(place.name) if bmv2 else EmbeddedSwitch(place.name, seed=scenario.seed)
+        target = Bmv2Switch(place.name) if bmv2 else EmbeddedSwitch(place.name, seed=scenario.seed)
         resources.enter_context(target)
         target.load(program)
         target.write(switch_entries(topology, place))
         return target
 
-    places = list(topology.switches())
+    places = list(places)
     with ThreadPoolExecutor(max_workers=4) as pool:
         return {place.name: target for place, target in zip(places, pool.map(start, places), strict=True)}
 
 
-def _cables(topology: Topology, model: LinkModel, seed: int) -> dict[tuple[str, int], Cable]:
+def cables_of(topology: Topology, model: LinkModel, seed: int) -> dict[tuple[str, int], Cable]:
     """Both directions of every link of the topology, by the node and port that send."""
     cables = {}
     for link in topology.links():

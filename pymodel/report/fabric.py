@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from rich.box import SIMPLE
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -19,6 +20,7 @@ from pymodel.wire.spec import UsidRole
 
 __all__ = [
     "Difference",
+    "address_page",
     "drawing",
     "host_page",
     "read_tables",
@@ -30,6 +32,8 @@ __all__ = [
 
 _MOST_SHOWN = 6
 """Nodes of a row that are drawn; a fabric of thousands is drawn as its first and last."""
+
+_MOST_LISTED = 64
 
 Difference = tuple[str, TableEntry]
 """What to do about an entry: "missing" (intended, not installed), "unexpected" (installed, not intended) or "different"
@@ -132,6 +136,21 @@ def drawing(topology: Topology) -> RenderableType:
 def _hosts_of(topology: Topology, t0: int) -> str:
     last = topology.hosts_per_t0 - 1
     return Host(t0, 0).name if last == 0 else f"{Host(t0, 0).name}..{last}"
+
+
+def address_page(topology: Topology) -> RenderableType:
+    """Return every node of a fabric of up to 64 with its addresses; of a larger one only how they are made."""
+    switches, hosts = list(topology.switches()), list(topology.hosts())
+    if len(switches) + len(hosts) > _MOST_LISTED:
+        return Text(f"\n{len(switches)} switches and {len(hosts)} hosts: --switch NAME or --host NAME shows one")
+    table = Table("node", "uSIDs", "address", box=SIMPLE, pad_edge=False)
+    for switch in switches:
+        own = ", ".join(f"{value:#06x}" for value in topology.own_usids(switch))
+        table.add_row(switch.name, own, usid.text(loopback_address(topology, switch)))
+    for host in hosts:
+        own = ", ".join(f"{topology.nic_usid(host, plane):#06x}" for plane in range(topology.planes))
+        table.add_row(host.name, own, usid.text(topology.inner_address(host)))
+    return table
 
 
 def switch_page(topology: Topology, switch: Switch) -> RenderableType:

@@ -9,10 +9,11 @@ from rich.text import Text
 
 from pymodel.cosim.result import Result
 
-__all__ = ["summary"]
+__all__ = ["microseconds", "summary"]
 
 
-def _microseconds(ps: int | None) -> str:
+def microseconds(ps: int | None) -> str:
+    """Return a time in ps as microseconds with three places; "never" for None."""
     # Whole nanoseconds, shown in microseconds: integers all the way, as everywhere with time.
     return "never" if ps is None else f"{ps // 1_000_000}.{ps % 1_000_000 // 1_000:03d}"
 
@@ -32,7 +33,7 @@ def summary(result: Result, name: str) -> RenderableType:
             str(write.retransmissions),
             str(write.nacks),
             str(write.timeouts),
-            _microseconds(write.completion_ps),
+            microseconds(write.completion_ps),
             Text("equal", "green") if write.match else Text("DIFFERENT", "red"),
         )
     planes = ", ".join(f"plane {plane}: {count}" for plane, count in sorted(result.packets_by_plane.items()))
