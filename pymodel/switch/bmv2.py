@@ -60,6 +60,15 @@ class Bmv2Switch(ControlledSwitch):
         """The log file, complete up to now."""
         return self._process.log
 
+    @property
+    def dataplane_address(self) -> str:
+        """Where frames go in and out: gRPC service p4.bm.DataplaneInterface."""
+        return self._process.dataplane_address
+
+    def check_alive(self) -> None:
+        """Return if the process still runs; InputError, with the last it wrote, when it has ended."""
+        self._process.check()
+
     def load(self, program: CompiledProgram) -> None:
         """Push the pipeline; queues are as at the start. InputError, in BMv2's words, when it can't run the program."""
         check_json(program)

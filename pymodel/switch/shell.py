@@ -18,13 +18,14 @@ from traitlets.config.loader import Config
 from pymodel.base.errors import InputError
 from pymodel.switch.bmv2 import Bmv2Switch
 from pymodel.switch.embedded import EmbeddedSwitch
+from pymodel.switch.p4runtime.client import Client
 from pymodel.switch.target import CompiledProgram, TableEntry
 
 __all__ = ["SwitchKind", "open_shell", "run_shell"]
 
 SwitchKind = Literal["embedded", "bmv2"]
 
-_ELECTION_ID = "1,0"
+_ELECTION_ID = (1, 0)
 
 
 def run_shell(kind: SwitchKind, program: CompiledProgram, entries: Iterable[TableEntry] = ()) -> None:
@@ -38,7 +39,17 @@ def run_shell(kind: SwitchKind, program: CompiledProgram, entries: Iterable[Tabl
 
 def open_shell(address: str) -> None:
     """Open p4runtime-shell on the switch at `address` until the person leaves it; InputError when it can't connect."""
-    arguments = ["p4runtime-shell", "--grpc-addr", address, "--device-id", "1", "--election-id", _ELECTION_ID]
+    # Where nobody answers, or another controller is above, p4runtime-shell writes to the log of it and gives no reason.
+    Client(address, election_id=_ELECTION_ID).close()
+    arguments = [
+        "p4runtime-shell",
+        "--grpc-addr",
+        address,
+        "--device-id",
+        "1",
+        "--election-id",
+        "{},{}".format(*_ELECTION_ID),
+    ]
     # Pressing Tab with jedi 0.17.2, which p4runtime-shell pins, raises NotImplementedError on Python 3.11 and later.
     config = Config({"Completer": {"use_jedi": False}})
     # Its gRPC channel has no options: without this a proxy of the environment would be asked for loopback.
