@@ -309,6 +309,29 @@ class Timed:
         return self.items
 
 
+def with_set_ups(seed: int, largest: int, packets: int) -> tuple[list[Item], list[Item]]:
+    """Set-ups of 16 QPs, and then packets of them in turn, where each 50th packet is its QP's first after a new one."""
+    rng = random.Random(seed)
+    setups: list[Item] = []
+    models: dict[int, ReceiveWindow] = {}
+    items: list[Item] = []
+
+    def setup(qp: int, into: list[Item]) -> None:
+        first = first_psn(rng)
+        models[qp] = ReceiveWindow(largest, first)
+        into.append(Setup(qp, first, largest))
+
+    for qp in range(16):
+        setup(qp, setups)
+    for number in range(packets):
+        qp = number % 16
+        if number % 50 == 25:
+            setup(qp, items)
+        psn = (models[qp].cack_psn + rng.randint(1, 3)) % PSN_SPACE
+        items.append(Packet(qp, psn, models[qp].receive(psn)))
+    return setups, items
+
+
 def edge_walk(qp: int, first: int, window: int) -> list[Item]:
     """Jumps to the window's edges and to half the number space, from where it starts and from where they lead."""
     model = ReceiveWindow(window, first)

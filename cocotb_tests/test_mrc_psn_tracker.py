@@ -6,6 +6,7 @@ the tests. Every one of them drives junk on idle lines (C10), and half of all QP
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,11 @@ CONFIGURATIONS = [
 def latency(interval: int) -> int:
     """Clocks from a PSN's acceptance to its result, as the module's header has it."""
     return 13 + interval
+
+
+def set_up_gap(interval: int) -> int:
+    """Clocks between the result before a set-up and that of its QP's PSN right behind it, as the header has it."""
+    return 9 + interval
 
 
 # ---------------------------------------------------------------------- in the simulator
@@ -108,6 +114,24 @@ async def one_qp_back_to_back(dut: Any) -> None:
 
 
 @cocotb.test()
+async def set_up_under_traffic(dut: Any) -> None:
+    """A set-up holds back its own QP until it is decided, and nothing else: PSNs of other QPs keep their clock."""
+    given = options()
+    interval, packets = given["interval"], 200
+    setups, flow = psn_traffic.with_set_ups(given["seed"], given["window"], packets)
+    tb = TB(dut, 8)
+    await tb.reset()
+    await tb.run(setups)
+    await tb.pause(20)
+    results = await tb.run(flow)
+    # The set-up takes a place of its own in the pipeline; its QP's first PSN, right behind it, waits for the decision.
+    gaps = [after - before for (_, before), (_, after) in itertools.pairwise(results)]
+    behind = [n for n, item in enumerate(flow) if isinstance(item, psn_traffic.Setup)]
+    assert {gaps[n - 1 - k] for k, n in enumerate(behind)} == {set_up_gap(interval)}
+    assert gaps.count(1) == len(gaps) - len(behind)
+
+
+@cocotb.test()
 async def whole_window_at_once(dut: Any) -> None:
     """The window arrives whole but for head, then head: cack passes all of it in one event, three windows long."""
     window = options()["window"]
@@ -152,6 +176,7 @@ RTL_TESTS = (
     "window_edges_S07",
     "one_psn_a_clock",
     "one_qp_back_to_back",
+    "set_up_under_traffic",
     "whole_window_at_once",
 )
 
@@ -174,3 +199,14 @@ def test_lock_step_with_the_golden_model(window: int, interval: int, qps: int, t
     figures = simulate(bench(window, interval, qps, waves), MODULE, folder, settings, seed=20, tests=tests)
     assert figures["compared in random traffic"] >= PACKETS
     assert figures["compared at every distance"] > 0
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_nothing_depends_on_when_a_write_is_applied_C03(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802
+    """cocotb applies writes itself when it may not trust the simulator's: the same clocks, the same results."""
+    monkeypatch.setenv("COCOTB_TRUST_INERTIAL_WRITES", "0")
+    window, interval, qps = CONFIGURATIONS[0]
+    settings = {"window": window, "interval": interval, "qps": qps, "packets": 2_000}
+    figures = simulate(bench(window, interval, qps), MODULE, tmp_path, settings, tests=RTL_TESTS)
+    assert figures["compared in random traffic"] >= 2_000

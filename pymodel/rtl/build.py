@@ -22,7 +22,16 @@ from pathlib import Path
 from pymodel.base import toolpath
 from pymodel.base.errors import InputError
 
-__all__ = ["BUILD_FOLDER", "OLDEST_VERILATOR", "Build", "Design", "build", "read_file_list", "verilator_environment"]
+__all__ = [
+    "BUILD_FOLDER",
+    "OLDEST_VERILATOR",
+    "Build",
+    "Design",
+    "build",
+    "check_tools",
+    "read_file_list",
+    "verilator_environment",
+]
 
 BUILD_FOLDER = toolpath.ROOT / "build" / "rtl"
 OLDEST_VERILATOR = (5, 36)  # cocotb 2 needs what came with it; older ones mostly work, which is worse than not at all
@@ -82,9 +91,12 @@ def read_file_list(path: Path) -> tuple[str, ...]:
     return tuple(line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
 
 
-def check_tools() -> str:
-    """Return Verilator's version; InputError when a tool that building needs is missing or too old."""
-    for name in ("verilator", "perl", "make", "g++"):
+def check_tools(compiling: bool = True) -> str:
+    """Return Verilator's version; InputError when it is too old, or it or a tool that it needs is missing.
+
+    Without `compiling` the C++ compiler and make are not asked for.
+    """
+    for name in ("verilator", "perl", *(("make", "g++") if compiling else ())):
         toolpath.require(name)
     version = toolpath.version("verilator") or "?"
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

@@ -1,4 +1,5 @@
-// Index of the lowest set bit, as a tree of halves: each half finds its own, the lower half wins.
+// Index of the lowest set bit, as a tree of pairs: each pair passes on its lower half's index if that
+// half has a bit set, else its upper half's.
 //
 // Combinational. Depth grows with the logarithm of WIDTH.
 
@@ -17,33 +18,27 @@ module mrc_find_first #(
     $fatal(1, "mrc_find_first: WIDTH is %0d, must be a power of two of 2 or more", WIDTH);
   end
 
-  if (WIDTH == 2) begin : gen_leaf
-    assign found_o = |bits_i;
-    assign index_o = !bits_i[0];
-  end else begin : gen_halves
-    localparam int unsigned HALF = WIDTH / 2;
-    logic low_found, high_found;
-    logic [INDEX_W-2:0] low_index, high_index;
+  for (genvar level = 0; level < INDEX_W; level++) begin : gen_level
+    localparam int unsigned PAIRS = WIDTH >> (level + 1);
+    logic [PAIRS-1:0] found;
+    logic [PAIRS-1:0][level:0] index;
 
-    mrc_find_first #(
-        .WIDTH(HALF)
-    ) u_low (
-        .bits_i (bits_i[HALF-1:0]),
-        .found_o(low_found),
-        .index_o(low_index)
-    );
-
-    mrc_find_first #(
-        .WIDTH(HALF)
-    ) u_high (
-        .bits_i (bits_i[WIDTH-1:HALF]),
-        .found_o(high_found),
-        .index_o(high_index)
-    );
-
-    assign found_o = low_found || high_found;
-    assign index_o = {!low_found, low_found ? low_index : high_index};
+    for (genvar p = 0; p < PAIRS; p++) begin : gen_pair
+      if (level == 0) begin : gen_leaf
+        assign found[p] = |bits_i[2*p+:2];
+        assign index[p] = !bits_i[2*p];
+      end else begin : gen_node
+        logic low;
+        assign low = gen_level[level-1].found[2*p];
+        assign found[p] = low || gen_level[level-1].found[2*p+1];
+        assign index[p] = low ? {1'b0, gen_level[level-1].index[2*p]}
+                              : {1'b1, gen_level[level-1].index[2*p+1]};
+      end
+    end
   end
+
+  assign found_o = gen_level[INDEX_W-1].found[0];
+  assign index_o = gen_level[INDEX_W-1].index[0];
 
 endmodule
 

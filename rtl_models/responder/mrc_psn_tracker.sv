@@ -10,8 +10,9 @@
 // the first clock of res_valid_o, for every PSN, as long as nothing waits.
 // Set-up: a QP is set up, and later set up anew, by its first PSN and its window size, in one event; no
 // memory is cleared. Set-ups and PSNs take effect in the order of acceptance; when both are offered,
-// the set-up goes first. One is under way at a time; a PSN of its QP that comes behind it waits until
-// the set-up is decided, and what follows that PSN waits too. A PSN of a QP that was never set up gives
+// the set-up goes first and takes a clock, as a PSN does. One is under way at a time. A PSN of its QP
+// right behind it waits until it is decided, so that 9 + SAME_QP_INTERVAL clocks lie between the
+// results before and after; what follows that PSN waits too. A PSN of a QP that was never set up gives
 // a meaningless result and harms no other QP.
 
 `default_nettype none

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Mutant(NamedTuple):
-    """`old` stands in `file` exactly once; the fault is that `new` stands there, built with SAME_QP_INTERVAL `interval`."""
+    """`old` stands in `file` exactly once; in the mutant `new` stands there. Built with SAME_QP_INTERVAL `interval`."""
 
     name: str
     file: str
