@@ -25,7 +25,15 @@ from pymodel.verbs.ev_profile import EvProfile, EvState
 from pymodel.verbs.events import AsyncEvent, AsyncEventType, EvEvent, EvEventQueue
 from pymodel.verbs.profiles import EvFormatProfile, Profile, ProfileState
 from pymodel.verbs.queue_pair import NO_PROFILE, Qp
-from pymodel.wire.spec import ENDPOINT_QP, MPR_UNITS_MAX, QPN_BITS, USID_BITS, USID_BLOCK_BITS, EvFormatMode
+from pymodel.wire.spec import (
+    ENDPOINT_QP,
+    MPR_UNITS_MAX,
+    QPN_BITS,
+    R_KEY_TAG_BITS,
+    USID_BITS,
+    USID_BLOCK_BITS,
+    EvFormatMode,
+)
 
 __all__ = ["Adapter", "Limits", "LocalMemory", "PathFinder"]
 
@@ -97,6 +105,7 @@ class Adapter:
         self._next_qpn = ENDPOINT_QP + 1
         self._next_work = 0
         self._next_lkey = 0
+        self._key_tags: dict[int, int] = {}
         self._link_up = [True] * self.ports
         self._enabled = [True] * self.ports
 
@@ -220,6 +229,21 @@ class Adapter:
             if qpn not in self.qps:
                 return qpn
         raise VerbsError(errno.ENOMEM, "QP", "no free number", f"at most {1 << QPN_BITS} QPs")
+
+    def register(self, address: int, length: int) -> int:
+        """Let peers write `length` bytes from `address` and return the key.
+
+        Each new region at an index of the NIC's table has the next tag, so that the key of an earlier one is refused.
+        """
+        table = self.device.regions
+        key = table.register(address, length).r_key
+        index = key >> R_KEY_TAG_BITS
+        tag = self._key_tags.get(index, 0)
+        self._key_tags[index] = (tag + 1) % (1 << R_KEY_TAG_BITS)
+        if tag:
+            table.deregister(key)
+            key = table.register(address, length, tag).r_key
+        return key
 
     def new_lkey(self) -> int:
         """A number for a memory region or a hint, never given twice."""

@@ -138,8 +138,7 @@ def reg_mr(
     rkey = None
     if Access.REMOTE_WRITE in access:
         with refusing(errno.ENOMEM):
-            # The tag makes the key of an earlier region at the same index useless.
-            rkey = adapter.device.regions.register(address, length, lkey & 0xFF).r_key
+            rkey = adapter.register(address, length)
     region = MemoryRegion(context, address, length, access, lkey, rkey)
     context.regions[lkey] = region
     return region
