@@ -1,7 +1,7 @@
 """Pairwise covering arrays: few cases in which every pair of values of every two factors occurs.
 
-Greedy, one case at a time: of some candidates, each grown from a pair that is still missing, the one that covers most.
-The seed settles the result.
+Greedy, one case at a time: it starts with a pair that is still missing, and takes for each other factor, in random
+order, the value that covers most. The seed settles the result.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ __all__ = ["Case", "covering", "missing"]
 
 Case = Mapping[str, object]
 _Pair = tuple[str, object, str, object]
-
-_CANDIDATES = 12
 
 
 def _pairs(case: Case) -> list[_Pair]:
@@ -48,12 +46,10 @@ def covering(
     left = _wanted(factors, possible)
     cases = []
     while left:
-        first = next(iter(left))
-        grown = (_grown(first, factors, possible, left, rng) for _ in range(_CANDIDATES))
-        best = max(grown, key=lambda case: sum(pair in left for pair in _pairs(case)))
-        for pair in _pairs(best):
+        case = _grown(next(iter(left)), factors, possible, left, rng)
+        for pair in _pairs(case):
             left.pop(pair, None)
-        cases.append(best)
+        cases.append(case)
     return cases
 
 
@@ -64,7 +60,7 @@ def _grown(
     left: Mapping[_Pair, None],
     rng: random.Random,
 ) -> dict[str, object]:
-    """A whole case from one pair: factor by factor, in random order, the value that covers most."""
+    """A whole case from one pair."""
     case = {start[0]: start[1], start[2]: start[3]}
     order = [name for name in factors if name not in case]
     rng.shuffle(order)
