@@ -37,6 +37,7 @@ _TOOL = "simple_switch_grpc"
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
 _LOG_BYTES = 50_000_000
 """BMv2 begins a new log file at this size (NAME.1.txt is the one before) and keeps three."""
+_LOOPBACK = Path(__file__).with_name("loopback.cpp")
 _START_S = 20
 """How long a switch may take to listen. It takes milliseconds, on a machine that is not busy with something else."""
 
@@ -73,7 +74,7 @@ class Bmv2Process:
             self.dataplane_address = f"127.0.0.1:{dataplane_port}"
             self.thrift_port = thrift_port if thrift else None
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", _SUPERVISOR, self.console, *self._command(tool)],
+                [sys.executable, "-I", "-S", _SUPERVISOR, self.console, *_on_loopback(), *self._command(tool)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
@@ -211,6 +212,26 @@ def _reserved_port() -> Iterator[int]:
         reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         reservation.bind(("127.0.0.1", 0))
         yield reservation.getsockname()[1]
+
+
+@functools.cache
+def _on_loopback() -> tuple[str | Path, ...]:
+    """Return what stands before a command so that it listens on loopback alone; nothing where there is no compiler.
+
+    Only Thrift needs it (`loopback.cpp`). The library is built once, beside what else the clone builds.
+    """
+    compiler = toolpath.find("g++")
+    if compiler is None:
+        return ()
+    digest = hashlib.sha256(_LOOPBACK.read_bytes()).hexdigest()[:16]
+    library = toolpath.ROOT / "build" / "bmv2" / f"loopback-{digest}.so"
+    if not library.exists():
+        library.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
+            made = Path(scratch) / library.name
+            subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", made, _LOOPBACK, "-ldl"], check=True)
+            made.replace(library)
+    return ("/usr/bin/env", f"LD_PRELOAD={library}")
 
 
 def _has_option(tool: Path, option: str) -> bool:
