@@ -113,5 +113,5 @@ def test_a_person_lists_inserts_reads_modifies_and_deletes(terminal: Terminal) -
 
 
 def test_a_shell_on_nothing_is_one_sentence() -> None:
-    with pytest.raises(InputError, match=r"P4Runtime at 127.0.0.1:1: found no session for the shell"):
+    with pytest.raises(InputError, match=r"P4Runtime at 127.0.0.1:1: found UNAVAILABLE"):
         open_shell("127.0.0.1:1")
