@@ -43,8 +43,10 @@ class EmbeddedSwitch(ControlledSwitch):
         return self._dataplane.engine
 
     def load(self, program: CompiledProgram) -> None:
-        """Push the pipeline. InputError names what in the program the engine does not know."""
+        """Push the pipeline; time begins anew. InputError names what in the program the engine does not know."""
         self.control.client.load(program)
+        with self._lock:
+            self._now_ps = 0
 
     def write(self, entries: Iterable[TableEntry]) -> None:
         """Insert table entries through P4Runtime. InputError names the table and key that is wrong."""

@@ -20,7 +20,7 @@ from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.wire.spec import CPU_PORT, DATA_PRIORITY, HIGH_PRIORITY, DscpMap
 from tests.switch.packets import Routed
 
-__all__ = ["DEPTH", "Frames", "burst_into_held_queues", "by_port"]
+__all__ = ["DEPTH", "Frames", "burst_into_held_queues", "by_port", "wait_for"]
 
 Frames = Sequence[tuple[int, bytes]]
 
@@ -53,7 +53,7 @@ def burst_into_held_queues(
         switch.set_queue(port, priority, 1, "pps", DEPTH)
         for _ in range(HOLD_S + 1):
             switch.control.client.send_packet(_AHEAD[priority], egress_port=port)
-    _wait_for(switch, CPU_PORT, (HOLD_S + 1) * len(queues))
+    wait_for(switch, CPU_PORT, (HOLD_S + 1) * len(queues))
     for port, priority in queues:
         switch.set_queue(port, priority, None, "pps", DEPTH)
     switch.control.program(table)
@@ -61,7 +61,7 @@ def burst_into_held_queues(
         switch.inject(port, frame, 0)
     with ThreadPoolExecutor(max_workers=1) as pool:
         drained = pool.submit(switch.drain, 2 * HOLD_S * S)
-        _wait_for(switch, 0, len(frames))
+        wait_for(switch, 0, len(frames))
         seconds = time.monotonic() - began
         out = [(port, frame) for _, port, frame in drained.result()]
     if isinstance(switch, Bmv2Switch) and seconds > HOLD_S:
@@ -77,7 +77,7 @@ def by_port(frames: Frames) -> dict[int, list[bytes]]:
     return found
 
 
-def _wait_for(switch: EmbeddedSwitch | Bmv2Switch, port: int, packets: int) -> None:
+def wait_for(switch: EmbeddedSwitch | Bmv2Switch, port: int, packets: int) -> None:
     """Return when `packets` have come in on `port`."""
     deadline = time.monotonic() + _WAIT_S
     while (came := switch.control.client.read_counter_cells([("port_in", port)])[0].packets) < packets:
