@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -171,7 +172,8 @@ def build(design: Design, waves: bool = False) -> Build:
     With `waves` a run can write a VCD. InputError when a tool or a source is missing or a tool is too old; RuntimeError
     with the log when the design does not build.
     """
-    versions = (check_tools(), package_version("cocotb"))
+    # The executable names the folder of cocotb's libraries, so another environment needs another build.
+    versions = (check_tools(), package_version("cocotb"), sys.prefix)
     BUILD_FOLDER.mkdir(parents=True, exist_ok=True)
     name = f"{design.top}-{_digest(design, *versions, f'waves={waves}')}"
     folder = BUILD_FOLDER / name

@@ -191,14 +191,13 @@ def source_hash() -> str:
 
 
 def table(costs: Mapping[tuple[int, int, int], Cost]) -> str:
-    """The figures as text, a line each."""
-    lines = ["  QPs  window  interval   LUTs  flip-flops   RAM bits  levels  after a RAM  estimate"]
-    for (qps, window, interval), found in costs.items():
-        lines.append(
-            f"{qps:5}  {window:6}  {interval:8}  {found.luts:5}  {found.flip_flops:10}  {found.ram_bits:9}"
-            f"  {found.levels:6}  {found.levels_after_ram:11}  {found.clock_mhz:4} MHz"
-        )
-    return "\n".join(lines)
+    """The figures as a Markdown table, as it stands in docs/rtl.md."""
+    head = "QPs", "window", "interval", "LUTs", "flip-flops", "RAM bits", "levels", "after a RAM", "estimate"
+    lines = [" | ".join(head), " | ".join("---:" for _ in head)]
+    for key, found in costs.items():
+        counts = (*key, found.luts, found.flip_flops, found.ram_bits, found.levels, found.levels_after_ram)
+        lines.append(" | ".join([*(f"{count:,}" for count in counts), f"{found.clock_mhz} MHz"]))
+    return "\n".join(f"| {line} |" for line in lines)
 
 
 def main() -> None:

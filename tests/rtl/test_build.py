@@ -127,6 +127,6 @@ def test_two_processes_build_one_design_at_once() -> None:
 @pytest.mark.slow
 def test_a_design_that_does_not_build_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "broken.sv").write_text("module broken (input wire a);\n  assign b = a;\nendmodule\n", encoding="utf-8")
-    with pytest.raises(RuntimeError, match=r"broken does not build:(.|\n)*Can't find definition"):
+    with pytest.raises(RuntimeError, match=r"broken does not build:(.|\n)*Signal definition not found"):
         build(Design("broken", ("broken.sv",), root=tmp_path))
     assert list(BUILD_FOLDER.glob(".broken-*")) == []
