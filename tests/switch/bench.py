@@ -6,6 +6,7 @@ how many to wait for; and a sentinel, which is the next packet-in or an error, p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -38,6 +39,13 @@ class Came:
     out: list[tuple[int, bytes]]
     punts: list[tuple[int, int, int, bytes]]
     counts: dict[str, Count] = field(default_factory=dict)
+
+    def totals(self) -> Counter[str]:
+        """Packets by counter, summed over ports and reasons."""
+        total: Counter[str] = Counter()
+        for name, count in self.counts.items():
+            total[name.partition("[")[0]] += count.packets
+        return total
 
 
 class Bench:

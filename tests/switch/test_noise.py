@@ -11,9 +11,9 @@ import pytest
 from pymodel.paths.tables import switch_entries
 from pymodel.paths.topology import Topology
 from pymodel.switch.bmv2 import Bmv2Switch
-from pymodel.switch.target import SwitchTarget
+from pymodel.switch.embedded import EmbeddedSwitch
+from tests.switch.bench import Bench
 from tests.switch.rows.admission import LONGEST, NODE
-from tests.switch.test_random import run
 
 FRAMES, FRAMES_ON_BMV2, BURST = 100_000, 10_000, 1_000
 TOPOLOGY = Topology()
@@ -35,14 +35,16 @@ def noise(rng: random.Random) -> tuple[int, bytes]:
 
 
 @pytest.mark.slow
-def test_noise_goes_nowhere(target: SwitchTarget) -> None:
-    target.write(switch_entries(TOPOLOGY, TOPOLOGY.switch("p0-t0-0")))
-    frames = FRAMES_ON_BMV2 if isinstance(target, Bmv2Switch) else FRAMES
+def test_noise_goes_nowhere(switch: EmbeddedSwitch | Bmv2Switch) -> None:
+    bench = Bench(switch)
+    bench.program(tuple(switch_entries(TOPOLOGY, TOPOLOGY.switch("p0-t0-0"))))
+    frames = FRAMES_ON_BMV2 if isinstance(switch, Bmv2Switch) else FRAMES
     rng = random.Random(8)
     causes: Counter[str] = Counter()
     for _ in range(frames // BURST):
-        out, counts = run(target, [noise(rng) for _ in range(BURST)])
-        assert out == []
+        came = bench.forward([noise(rng) for _ in range(BURST)])
+        counts = came.totals()
+        assert (came.out, came.punts) == ([], [])
         assert counts.pop("port_in") == BURST
         assert counts.total() == BURST
         causes += counts
@@ -50,15 +52,16 @@ def test_noise_goes_nowhere(target: SwitchTarget) -> None:
     assert {"drop_parser_error", "drop_not_ipv6", "drop_truncated", "drop_martian", "drop_no_route"} == causes.keys()
 
 
-def test_every_cut_of_a_frame_goes_nowhere(target: SwitchTarget) -> None:
+def test_every_cut_of_a_frame_goes_nowhere(switch: EmbeddedSwitch | Bmv2Switch) -> None:
     """P15, at every byte: a frame that ends too early leaves no switch, wherever it ends."""
-    target.write(NODE)
+    bench = Bench(switch)
+    bench.program(NODE)
     whole = LONGEST.at(1)
-    out, counts = run(target, [(1, whole[:end]) for end in range(1, len(whole) + 1)])
-    assert len(out) == 1
+    came = bench.forward([(1, whole[:end]) for end in range(1, len(whole) + 1)])
+    assert len(came.out) == 1
     # Behind the inner header (the last 64 bytes but 40) nothing is parsed, and the length alone tells.
     behind = 64 - 40
-    assert counts == {
+    assert came.totals() == {
         "port_in": len(whole),
         "port_out": 1,
         "drop_parser_error": len(whole) - behind - 1,
