@@ -12,8 +12,7 @@ from pymodel.paths.topology import Switch, Topology
 from pymodel.switch.bmv2 import Bmv2Switch
 from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.responder import Responder, limit_punts, serve
-from pymodel.switch.shell import SwitchKind
-from pymodel.switch.target import CompiledProgram
+from pymodel.switch.target import CompiledProgram, SwitchKind
 
 __all__ = ["run_switch"]
 

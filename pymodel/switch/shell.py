@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import Literal
 
 from p4runtime_sh import shell as p4runtime_shell  # type: ignore[import-untyped]
 from traitlets.config.loader import Config
@@ -19,11 +18,9 @@ from pymodel.base.errors import InputError
 from pymodel.switch.bmv2 import Bmv2Switch
 from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.p4runtime.client import Client
-from pymodel.switch.target import CompiledProgram, TableEntry
+from pymodel.switch.target import CompiledProgram, SwitchKind, TableEntry
 
-__all__ = ["SwitchKind", "open_shell", "run_shell"]
-
-SwitchKind = Literal["embedded", "bmv2"]
+__all__ = ["open_shell", "run_shell"]
 
 _ELECTION_ID = (1, 0)
 

@@ -14,9 +14,11 @@ from typing import Literal, Protocol, Self, runtime_checkable
 
 from pymodel.paths.tables import TableEntry
 
-__all__ = ["CompiledProgram", "Count", "Rate", "SwitchTarget", "TableEntry"]
+__all__ = ["CompiledProgram", "Count", "Rate", "SwitchKind", "SwitchTarget", "TableEntry"]
 
 Rate = Literal["pps", "bit/s"]
+
+SwitchKind = Literal["embedded", "bmv2"]
 
 
 @dataclass(frozen=True, slots=True)
