@@ -1,112 +1,176 @@
 """Exhaustive walks over small transfers: whatever happens, every byte lands once and every completion comes once."""
 
+from __future__ import annotations
+
 import pytest
 
-from pymodel.base.time import US
-from pymodel.nic import ev_table
-from pymodel.nic.attach import End, connect, device_for
-from pymodel.nic.config import QpSettings
-from pymodel.nic.congestion import FixedWindow
-from pymodel.nic.events import PostReceive, PostWrite
-from pymodel.paths.topology import Topology
-from tests.nic.explorer import explore, start
-
-MTU = 256
-FULL = 12 + 4 + 16 + MTU + 4 + 40
-BASE = 0x1000
+from pymodel.bench.nightly import report_figure
+from pymodel.nic.delivery import Delivery
+from pymodel.nic.receive_window import ArrivalClass, ReceiveWindow
+from pymodel.nic.requester import Requester
+from pymodel.nic.send_window import PacketState, SendWindow
+from pymodel.nic.timer import Timer
+from pymodel.wire.serial import PSN
+from tests.nic.explorer import abstraction
+from tests.nic.small_worlds import LONG_WALKS, MTU, WALKS, WRAPS, Small, explore, recorded, world_of
+from tests.nic.state import Shelf, canonical, fields_of, reached
 
 
-class OneOrder(ev_table.EvOrder):
-    """The same rotation for ever, so that states can meet again."""
-
-    def rotation(self):
-        return list(range(self._count))
-
-
-def world_of(sizes, *, window, faults, first_psn, immediates=()):
-    topology = Topology(planes=2, t0=1, t1=1, hosts_per_t0=2)
-    devices = device_for(topology, "h0-0"), device_for(topology, "h0-1")
-    connect(
-        topology,
-        End("h0-0", devices[0], 16, first_psn),
-        End("h0-1", devices[1], 17, 0),
-        evs=4,
-        seed=1,
-        settings=QpSettings(mtu=MTU, timestamps=False, ack_timeout=4, base_rtt_ps=8 * US, min_active_evs=4),
-        congestion=lambda: FixedWindow(window * FULL),
-    )
-    region = devices[1].regions.register(BASE, sum(sizes) + 1)
-    writes, offset = [], 0
-    for wr_id, size in enumerate(sizes):
-        data = bytes((wr_id + i) % 251 for i in range(size))
-        immediate = wr_id if wr_id in immediates else None
-        writes.append(PostWrite(16, wr_id, data, BASE + offset, region.r_key, immediate))
-        offset += size
-    return start(devices, faults, writes, [PostReceive(17, 100 + wr_id) for wr_id in immediates]), writes
+@pytest.mark.slow
+@pytest.mark.parametrize("small", WALKS, ids=lambda small: small.name)
+def test_s06_s08_l07_every_interleaving(small, record_property):
+    """The numbers say that nothing was cut off; they change with the protocol and never with the first PSN."""
+    expected = recorded()[small.name]
+    for first_psn in (0, WRAPS):
+        walk = explore(small, first_psn)
+        found = {name: getattr(walk, name) for name in fields_of(walk)}
+        assert found == expected, "after a change of the protocol: python -m tests.nic.small_worlds"
+        assert walk.rests > 0
+        record_property("explored states", walk.states)
 
 
-WRAPS = (1 << 24) - 3
-WALKS = [
-    ("one message, window 4, no fault", [5 * MTU - 3], {"window": 4, "faults": 0}, 234),
-    ("one message, window 2, no fault", [5 * MTU - 3], {"window": 2, "faults": 0}, 73),
-    ("two messages, an immediate", [MTU, MTU + 1], {"window": 4, "faults": 0, "immediates": (1,)}, 107),
-    ("three small messages, an immediate", [1, 0, 2], {"window": 4, "faults": 0, "immediates": (0,)}, 344),
-    ("two packets, one fault", [2 * MTU], {"window": 4, "faults": 1}, 945),
+def test_more_than_100_000_states_are_walked():
+    assert list(recorded()) == [small.name for small in WALKS]
+    assert 2 * sum(walk["states"] for walk in recorded().values()) > 100_000
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+def test_s06_s08_five_million_states():
+    states = 0
+    for small in LONG_WALKS:
+        walks = [explore(small, first_psn) for first_psn in (0, WRAPS)]
+        assert walks[0] == walks[1], small.name
+        report_figure(f"states of {small.name}", walks[0].states)
+        states += 2 * walks[0].states
+    report_figure("explored states", states)
+    assert states >= 5_000_000
+
+
+# Can the walk see what it looks for? Each row plants a fault in the model.
+
+
+def no_duplicates(monkeypatch):
+    classify = ReceiveWindow.classify
+
+    def forgetful(self, psn):
+        kind = classify(self, psn)
+        return ArrivalClass.NEW if kind is ArrivalClass.DUPLICATE else kind
+
+    monkeypatch.setattr(ReceiveWindow, "classify", forgetful)
+
+
+def early_immediates(monkeypatch):
+    advance = Delivery.advance
+    monkeypatch.setattr(Delivery, "advance", lambda self, cack_psn, out: advance(self, PSN.add(cack_psn, 9), out))
+
+
+def counted_twice(monkeypatch):
+    """S08: an acknowledgement of a packet that waits to be sent again takes it out of the flight once more."""
+
+    def settle(self, packet):
+        self.inflight -= packet.size
+        packet.state = PacketState.ACKNOWLEDGED
+
+    monkeypatch.setattr(SendWindow, "_settle", settle)
+
+
+def plain_integers(monkeypatch):
+    """L07: PSNs compared as integers."""
+    monkeypatch.setattr(SendWindow, "index", lambda self, psn: psn - self._first_psn)
+
+
+def no_timeout(monkeypatch):
+    monkeypatch.setattr(Requester, "_watch", lambda self, now_ps, out: None)
+
+
+def restless_timer(monkeypatch):
+    """A timer that sets itself again for the same moment."""
+
+    def again(self, event, now_ps, out):
+        self._set_for_ps = None
+        self.start(now_ps, out)
+        return False
+
+    monkeypatch.setattr(Timer, "fired", again)
+
+
+def wrong_packet(monkeypatch):
+    """What is sent again is always the first packet of its message."""
+    next_lost = SendWindow.next_lost
+
+    def first_again(self):
+        packet = next_lost(self)
+        if packet is not None:
+            packet.number = 0
+        return packet
+
+    monkeypatch.setattr(SendWindow, "next_lost", first_again)
+
+
+PLANTED = [
+    (no_duplicates, Small("", (2 * MTU,), 4, 1), WRAPS, "placed once"),
+    (early_immediates, Small("", (2 * MTU, 1), 4, 0, (1,)), WRAPS, "an immediate comes after all that was sent before"),
+    (counted_twice, Small("", (2 * MTU,), 4, 2, shrinks=True), 0, "less than nothing in flight"),
+    (plain_integers, Small("", (4 * MTU,), 4, 0), WRAPS, "the QP fails"),
+    (no_timeout, Small("", (MTU,), 4, 1), 0, "the sender comes to rest"),
+    (restless_timer, Small("", (2 * MTU,), 4, 1), 0, "goes round in circles"),
+    (wrong_packet, Small("", (2 * MTU,), 4, 1), 0, "placed once"),
 ]
-LONG_WALKS = [
-    ("three packets, window 2, one fault", [3 * MTU], {"window": 2, "faults": 1}, 4153),
-    ("three packets, window 4, one fault", [3 * MTU], {"window": 4, "faults": 1}, 46124),
-]
-ROWS = [
-    *(pytest.param(*row[1:], first_psn, id=f"{row[0]}, from {first_psn}") for row in WALKS for first_psn in (0, WRAPS)),
-    *(pytest.param(*row[1:], WRAPS, id=row[0], marks=pytest.mark.slow) for row in LONG_WALKS),
-]
 
 
-@pytest.mark.parametrize(("sizes", "arguments", "states", "first_psn"), ROWS)
-def test_s06_s08_every_interleaving(monkeypatch, sizes, arguments, states, first_psn):
-    monkeypatch.setattr(ev_table, "EvOrder", OneOrder)
-    world, writes = world_of(sizes, first_psn=first_psn, **arguments)
-    expected = b"".join(write.data for write in writes)
-    immediates = arguments.get("immediates", ())
-    rests = 0
-
-    def check(state):
-        requester = state.devices[0].qp(16).requester
-        assert requester.window.inflight >= 0
-        addresses = [address for address, _ in state.placed]
-        assert len(set(addresses)) == len(addresses), "placed once"
-        for done in state.completed:
-            assert len({c.wr_id for c in done}) == len(done), "completed once"
-            assert {c.status for c in done} <= {"success"}
-        for c in state.completed[0]:
-            landed = sum(len(data) for address, data in state.placed if covers(writes[c.wr_id], address))
-            assert landed == len(writes[c.wr_id].data), "completed after every byte has landed"
-        received = [c.immediate for c in state.completed[1]]
-        assert received == sorted(received)
-        for immediate in received:
-            before = sum(len(write.data) for write in writes[: immediate + 1])
-            landed = sum(len(data) for address, data in state.placed if address < BASE + before)
-            assert landed == before, "an immediate comes after all that was sent before it"
-
-    def at_rest(state):
-        nonlocal rests
-        rests += 1
-        image = bytearray(len(expected))
-        for address, data in state.placed:
-            image[address - BASE : address - BASE + len(data)] = data
-        assert bytes(image) == expected
-        assert sorted(c.wr_id for c in state.completed[0]) == list(range(len(writes)))
-        assert [c.immediate for c in state.completed[1]] == list(immediates)
-        requester = state.devices[0].qp(16).requester
-        assert (requester.window.inflight, requester.busy) == (0, False)
-
-    walked = explore(world, check, at_rest)
-    print(f"{walked} states, {rests} of them at rest")
-    # The exact number says that nothing was cut off; it changes when the protocol does, and never with the first PSN.
-    assert walked == states
-    assert rests > 0
+@pytest.mark.parametrize(("plant", "small", "first_psn", "what"), PLANTED, ids=[row[0].__name__ for row in PLANTED])
+def test_a_planted_fault_is_found(monkeypatch, plant, small, first_psn, what):
+    plant(monkeypatch)
+    with pytest.raises(AssertionError, match=what) as caught:
+        explore(small, first_psn)
+    assert caught.value.__notes__[0].startswith("start")
 
 
-def covers(write, address):
-    return write.remote_address <= address < write.remote_address + len(write.data)
+# What the walk rests on
+
+
+def walked(steps, small=Small("", (2 * MTU, 1), 4, 2, (1,))):  # noqa: B008
+    """A world, and the state after `steps` moves: now the first move, now the last."""
+    world = world_of(small, WRAPS)
+    state = world.start(small.faults)
+    for step in range(steps):
+        moves = [each for _, each in world.successors(state)]
+        if not moves:
+            break
+        state = moves[0 if step % 3 else -1]
+    return world, state
+
+
+@pytest.mark.parametrize("steps", range(0, 16, 3))
+def test_a_copy_is_equal_to_what_it_was_taken_from(steps):
+    world, (_, *numbers, _) = walked(steps)
+    for ends, number in zip(world.ends, numbers, strict=True):
+        end = ends.ends[number]
+        shelf = ends._shelf
+        values = []
+        for _ in range(2):
+            device = shelf.unpack(end.packed)
+            values.append(canonical(device, now_ps=end.now_ps, fixed=shelf.fixed))
+            assert isinstance(shelf, Shelf)
+        assert values[0] == values[1]
+        assert shelf.unpack(end.packed) is not device
+
+
+def test_states_are_told_apart_by_everything_but_the_time_itself():
+    """Two histories that differ in one event differ in state; the same history later does not."""
+    (world, state), (_, other) = walked(3), walked(4)
+    assert state != other
+    sender = world.ends[0]
+    assert sender.age(state[1], 0) == state[1]
+    later = sender.age(state[1], 1_000)
+    assert later != state[1], "a deadline is nearer"
+    assert sender.age(later, 1_000) == sender.age(state[1], 2_000)
+
+
+def test_every_field_of_the_abstraction_exists():
+    world, state = walked(5)
+    end = world.ends[0].ends[state[1]]
+    device = world.ends[0]._shelf.unpack(end.packed)
+    names = {f"{type(each).__name__}.{name}" for each in reached(device) for name in fields_of(each)}
+    assert set(abstraction(device)) <= names
