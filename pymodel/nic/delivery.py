@@ -28,7 +28,7 @@ class _End(NamedTuple):
 class Delivery:
     """Messages of one QP on their way to completion."""
 
-    __slots__ = ("_ends", "_next_msn", "_qpn", "_receives", "completed")
+    __slots__ = ("_ends", "_next_msn", "_next_rqmsn", "_qpn", "_receives", "completed")
 
     def __init__(self, qpn: int, receives: deque[int]) -> None:
         """`receives` holds the receive work requests (their wr_id), oldest first; whoever posts adds to it."""
@@ -36,8 +36,18 @@ class Delivery:
         self._receives = receives
         self._ends: dict[int, _End] = {}
         self._next_msn = 0
+        self._next_rqmsn = 0
         self.completed = 0
         """Messages complete in order, 24 bits: what a transport ACK carries."""
+
+    @property
+    def waiting(self) -> bool:
+        """The last packet of some message has landed, and the message is not complete."""
+        return bool(self._ends)
+
+    def immediates_before(self, rqmsn: int) -> int:
+        """Writes with immediate in flight that the one numbered `rqmsn` (16 bits) comes behind."""
+        return MSN.forward(rqmsn, self._next_rqmsn)
 
     def landed(self, msn: int, psn: int, byte_count: int, immediate: int | None) -> None:
         """The last packet of message `msn` (16 bits), carried by `psn`, has been placed."""
@@ -53,6 +63,7 @@ class Delivery:
                 if not self._receives:
                     return False
                 wr_id = self._receives.popleft()
+                self._next_rqmsn = MSN.add(self._next_rqmsn, 1)
                 out.append(Complete(self._qpn, wr_id, "success", end.byte_count, end.immediate))
             del self._ends[self._next_msn]
             self._next_msn = MSN.add(self._next_msn, 1)

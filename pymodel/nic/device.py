@@ -21,25 +21,31 @@ from typing import Any
 from pymodel.base.errors import InputError
 from pymodel.nic.config import DeviceConfig, QpConfig
 from pymodel.nic.congestion import CongestionControl, NoCongestionControl
+from pymodel.nic.endpoint import Endpoint
 from pymodel.nic.events import (
     Action,
     Command,
     Event,
     FrameIn,
     PortChange,
+    PostEndpointRequest,
     PostReceive,
     PostWrite,
     TimerFired,
 )
 from pymodel.nic.lifecycle import QpInformation, QpState
 from pymodel.nic.memory import RegionTable
+from pymodel.nic.ports import PortStates
+from pymodel.nic.prober import PortBudget
 from pymodel.nic.queue_pair import QueuePair
-from pymodel.wire.parser import ParseError, parse
+from pymodel.nic.reverse import ReversePaths
+from pymodel.wire.flow_parser import FlowParser
+from pymodel.wire.parser import ParseError
 from pymodel.wire.spec import ENDPOINT_QP, QPN_BITS, Opcode
 
 __all__ = ["Device"]
 
-_OF_QP = frozenset(Opcode) - {Opcode.ENDPOINT_REQUEST, Opcode.ENDPOINT_RESPONSE}
+_OF_ENDPOINT = (int(Opcode.ENDPOINT_REQUEST), int(Opcode.ENDPOINT_RESPONSE))
 
 
 class Device:
@@ -50,6 +56,11 @@ class Device:
         self.regions = RegionTable(config.regions)
         self.dropped: Counter[str] = Counter()
         """Frames that had no effect, by cause."""
+        self.ports = PortStates(len(config.ports))
+        """Which ports are up, here and at the peers."""
+        self._parser = FlowParser(config.options)
+        self._budget = PortBudget()
+        self._endpoint = Endpoint(config, self.ports, self.dropped)
         self._qps: dict[int, QueuePair] = {}
         self._by_timer: dict[str, QueuePair] = {}
 
@@ -59,18 +70,24 @@ class Device:
             raise InputError("QPN", str(qpn), f"a number from {ENDPOINT_QP + 1} to {(1 << QPN_BITS) - 1}")
         if qpn in self._qps:
             raise InputError("QPN", str(qpn), "a number that no other QP of this device has")
-        qp = QueuePair(qpn, self.config, self.regions)
+        qp = QueuePair(qpn, self.config, self.regions, self.ports, self._budget, self._endpoint)
         self._qps[qpn] = qp
         self._by_timer.update(dict.fromkeys(qp.timer_keys, qp))
         return qp
 
-    def modify_qp(self, qpn: int, to: QpState, **attributes: Any) -> list[Action]:
+    def modify_qp(self, qpn: int, to: QpState, *, now_ps: int = 0, **attributes: Any) -> list[Action]:
         """Take QP `qpn` to state `to` and return what follows: timers stopped, and on the way to ERROR work flushed.
+
+        While a local port is down, a peer that the QP reaches in RTR is told (hence `now_ps`).
 
         `attributes` are the fields of `QpConfig`, and `congestion`, that `lifecycle.REQUIRED` and `OPTIONAL` name for
         the step. InputError, and no change, when there is no such step or an attribute is missing, unknown or wrong.
         """
-        return self.qp(qpn).modify(to, attributes)
+        qp = self.qp(qpn)
+        out = qp.modify(to, attributes)
+        if to is QpState.RTR and not self.ports.all_up:
+            self._endpoint.tell_ports({qp.config.peer_address: qp.responder.reverse}, now_ps, out)
+        return out
 
     def query_qp(self, qpn: int) -> QpInformation:
         """State and attributes of QP `qpn`."""
@@ -111,33 +128,62 @@ class Device:
         beyond the address space.
         """
         if isinstance(event, FrameIn):
-            return self._on_frame(event.data, now_ps)
+            return self._on_frame(event, now_ps)
+        out: list[Action] = []
         match event:
             case TimerFired(key):
                 qp = self._by_timer.get(key)
-                return qp.handle(event, now_ps) if qp is not None else []
+                if qp is not None:
+                    return qp.handle(event, now_ps)
+                if key in self._endpoint.timer_keys:
+                    self._endpoint.expire(event, self._peers(), now_ps, out)
             case PostWrite() | PostReceive():
                 return self.qp(event.qpn).handle(event, now_ps)
-            case PortChange(port):
-                if not 0 <= port < len(self.config.ports):
-                    raise InputError("port", str(port), f"a port below {len(self.config.ports)}")
-                return [action for qp in self._qps.values() for action in qp.handle(event, now_ps)]
-            case Command(name):
-                raise InputError("command", name, "a command that this device knows")
+            case PostEndpointRequest():
+                self._endpoint.post(event, now_ps, out)
+            case PortChange(port, up):
+                if self.ports.set_local(port, up):
+                    self._endpoint.tell_ports(self._peers(), now_ps, out)
+                    self._ports_changed(None, now_ps, out)
+            case Command(name, _, qpn):
+                if qpn is None:
+                    raise InputError("command", name, "a QP")
+                return self.qp(qpn).handle(event, now_ps)
+        return out
 
-    def _on_frame(self, data: bytes, now_ps: int) -> list[Action]:
-        frame = parse(data, self.config.options)
+    def _on_frame(self, event: FrameIn, now_ps: int) -> list[Action]:
+        frame = self._parser.parse(event.data)
         if isinstance(frame, ParseError):
-            self.dropped[f"parse: {frame.cause.name}"] += 1
-            return []
-        if frame.opcode not in _OF_QP:
-            self.dropped["endpoint operation"] += 1
-            return []
+            return self._drop(f"parse: {frame.cause.name}")
+        if frame.opcode in _OF_ENDPOINT:
+            out: list[Action] = []
+            peer = self._endpoint.receive(frame, event.port, self._peers(), now_ps, out)
+            if peer is not None:
+                self._ports_changed(peer, now_ps, out)
+            return out
         qp = self._qps.get(frame.dest_qp)
         if qp is None:
-            self.dropped["unknown QP"] += 1
-            return []
-        if frame.addresses != qp.addresses:
-            self.dropped["wrong address"] += 1
-            return []
-        return qp.handle(frame, now_ps)
+            return self._drop("unknown QP")
+        cause = qp.belongs(frame)
+        if cause is not None:
+            return self._drop(cause)
+        return qp.receive(frame, now_ps)
+
+    def _drop(self, cause: str) -> list[Action]:
+        self.dropped[cause] += 1
+        return []
+
+    def _peers(self) -> dict[int, ReversePaths]:
+        """The peers of all QPs from RTR on, by inner address, each with EVs towards it."""
+        peers: dict[int, ReversePaths] = {}
+        for qp in self._qps.values():
+            if qp.addresses:
+                peers.setdefault(qp.config.peer_address, qp.responder.reverse)
+        return peers
+
+    def _ports_changed(self, peer: int | None, now_ps: int, out: list[Action]) -> None:
+        """Planes went up or down: on the way to `peer`, or to all when None."""
+        for qp in self._qps.values():
+            if qp.addresses and peer in (None, qp.config.peer_address):
+                qp.update_ports()
+                out += qp.proceed(now_ps)

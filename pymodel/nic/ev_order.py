@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pymodel.base.errors import InputError
 
-__all__ = ["MAX_EVS", "EvOrder", "permuted", "xorshift32"]
+__all__ = ["MAX_EVS", "EvOrder", "xorshift32"]
 
 MAX_EVS = 1 << 16
 
@@ -22,18 +22,12 @@ def xorshift32(state: int) -> int:
     return state ^ state << 5 & _WORD
 
 
-def permuted(i: int, bits: int, first: int, second: int) -> int:
-    """Place `i` of 2**bits under the two 32-bit draws of a rotation: b + a i + e i^2, a odd and e even.
+class EvOrder:
+    """Orders of `count` positions, one a rotation: place(i) = b + a i + e i^2 modulo a power of two, a odd and e even.
 
     Such a polynomial permutes 0 .. 2**bits - 1, and every 2**j places in a row take each residue modulo 2**j once. EVs
     whose plane is their place in the set modulo the number of planes so alternate between the planes.
     """
-    b, a, e = first & _HALF_WORD, first >> 16 | 1, second & _HALF_WORD & ~1
-    return (b + a * i + e * i * i) & ((1 << bits) - 1)
-
-
-class EvOrder:
-    """Orders of `count` positions, one a rotation."""
 
     __slots__ = ("_bits", "_count", "_state")
 
@@ -51,5 +45,6 @@ class EvOrder:
         """Draw the next rotation: every position from 0 to count - 1 once."""
         first = xorshift32(self._state)
         second = self._state = xorshift32(first)
-        places = (permuted(i, self._bits, first, second) for i in range(1 << self._bits))
-        return [place for place in places if place < self._count]
+        b, a, e = first & _HALF_WORD, first >> 16 | 1, second & _HALF_WORD & ~1
+        last, count = (1 << self._bits) - 1, self._count
+        return [place for i in range(last + 1) if (place := b + (a + e * i) * i & last) < count]

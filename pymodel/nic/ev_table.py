@@ -134,11 +134,7 @@ class EvTable:
         """An untrimmed loss or ALWAYS_SKIP: retire the EV. False when it is out of use already or the floor forbids."""
         if slot.state not in (EvState.GOOD, EvState.SKIP):
             return False
-        backup = next((each for each in self._backups if each.port == slot.port and each.state is EvState.GOOD), None)
-        if backup is not None:
-            self._backups.remove(backup)
-            self._active[self._active.index(slot)] = backup
-        elif self._usable(slot.port) <= self._floor.get(slot.port, 1):
+        if not self._replace(slot) and self._usable(slot.port) <= self._floor.get(slot.port, 1):
             return False
         slot.state = EvState.ASSUMED_BAD
         slot.probe_successes = 0
@@ -151,25 +147,46 @@ class EvTable:
             return
         self._retired.remove(slot)
         slot.state = EvState.SKIP if skip else EvState.GOOD
-        if slot not in self._active:
+        if slot not in self._active and slot not in self._backups:
             self._backups.append(slot)
 
     def set_denied(self, slot: EvSlot, denied: bool) -> None:
-        """The administrator takes an EV out of use, or gives it back (GOOD)."""
+        """The administrator takes an EV out of use, whatever the floor says, or gives it back (GOOD).
+
+        A backup of the same plane takes its place; given back, it is a backup then.
+        """
         if slot.state is EvState.ASSUMED_BAD:
             self._retired.remove(slot)
+        if denied:
+            self._replace(slot)
         slot.state = EvState.DENIED if denied else EvState.GOOD
+        if not denied and slot not in self._active and slot not in self._backups:
+            self._backups.append(slot)
+
+    def _replace(self, slot: EvSlot) -> bool:
+        """Put a good backup of the same plane into the place of an active EV; False when that can't be done."""
+        backup = next((each for each in self._backups if each.port == slot.port and each.state is EvState.GOOD), None)
+        if backup is None or slot not in self._active:
+            return False
+        self._backups.remove(backup)
+        self._active[self._active.index(slot)] = backup
+        return True
 
     def set_port(self, port: int, up: bool) -> None:
-        """Local `port` changed: EVs of a port that is down are passed over."""
+        """The plane of `port` went up or down, here or at the peer: EVs of a plane that is down are passed over."""
         if up:
             self._down.discard(port)
         else:
             self._down.add(port)
 
     def is_up(self, port: int) -> bool:
-        """The link of local `port` is up."""
+        """The plane of `port` is up."""
         return port not in self._down
+
+    @property
+    def any_up(self) -> bool:
+        """Some plane that an active EV uses is up."""
+        return not self._floor.keys() <= self._down
 
     def _usable(self, port: int) -> int:
         return sum(1 for slot in self._active if slot.port == port and slot.state in (EvState.GOOD, EvState.SKIP))

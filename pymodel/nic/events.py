@@ -4,12 +4,17 @@ The cores of `pymodel.nic` do no I/O and read no clock. `handle(event, now_ps)` 
 returns a list of the actions below; the caller moves frames, memory and time. That makes a core testable as rows,
 replayable from a log, and comparable with RTL action by action (`docs/interfaces.md`).
 
-Ports are 0-based, times are integer picoseconds, addresses and lengths are in bytes.
+Ports are 0-based, times are integer picoseconds, addresses and lengths are in bytes. Nobody changes an event or action
+once it is made; those made for every packet are not frozen only because that costs time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
+
+from pymodel.paths.ev import EvRecord
+from pymodel.wire.spec import EndpointOp
 
 __all__ = [
     "Action",
@@ -20,7 +25,9 @@ __all__ = [
     "FrameIn",
     "FrameOut",
     "Notify",
+    "Payload",
     "PortChange",
+    "PostEndpointRequest",
     "PostReceive",
     "PostWrite",
     "SetTimer",
@@ -29,7 +36,15 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+class Payload(Protocol):
+    """What is written: bytes, or anything that has a length and gives bytes for a slice, such as `pattern.Pattern`."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> bytes | bytearray | memoryview: ...
+
+
+@dataclass(slots=True)
 class FrameIn:
     """A frame, from the Ethernet header to the ICRC without FCS, arrived whole on `port`."""
 
@@ -49,13 +64,13 @@ class TimerFired:
 class PostWrite:
     """An RDMA Write is posted on `qpn`.
 
-    `data` is what local memory holds when the write is posted; `remote_address` and `r_key` name the target. With
-    `immediate` (32 bits) it is a Write with Immediate. `wr_id` comes back in the completion.
+    `data` is what local memory holds until the write completes, up to 2^32 - 1 bytes; `remote_address` and `r_key` name
+    the target. With `immediate` (32 bits) it is a Write with Immediate. `wr_id` comes back in the completion.
     """
 
     qpn: int
     wr_id: int
-    data: bytes
+    data: Payload
     remote_address: int
     r_key: int
     immediate: int | None = None
@@ -70,6 +85,23 @@ class PostReceive:
 
 
 @dataclass(frozen=True, slots=True)
+class PostEndpointRequest:
+    """Ask the NIC at `peer_address` (inner, 128 bits) something, without a QP, by the path of `record` (mrc-facts.md
+    1.10).
+
+    EV_PROBE asks whether the path works; PORT_STATUS_UPDATE tells which local ports are up, which the device also does
+    by itself. The answer is a `Notify("endpoint_response")` with request, op, rtt_ps, and the port of arrival; without
+    one within `timeout_ps` there is a `Notify("endpoint_timeout")`. `request` is the caller's number for it.
+    """
+
+    request: int
+    op: EndpointOp
+    peer_address: int
+    record: EvRecord
+    timeout_ps: int
+
+
+@dataclass(frozen=True, slots=True)
 class PortChange:
     """The link of local `port` went up or down."""
 
@@ -79,14 +111,14 @@ class PortChange:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Software sets the attribute `name` of the device, or of QP `qpn`, to `value`."""
+    """Software sets the attribute `name` of QP `qpn` to `value`; `queue_pair.COMMANDS` lists them."""
 
     name: str
     value: int
     qpn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FrameOut:
     """Send `data` on local `port`."""
 
@@ -110,7 +142,7 @@ class CancelTimer:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WriteMemory:
     """Place `data` at the local virtual `address`."""
 
@@ -137,5 +169,5 @@ class Notify:
     details: tuple[tuple[str, int], ...] = ()
 
 
-Event = FrameIn | TimerFired | PostWrite | PostReceive | PortChange | Command
+Event = FrameIn | TimerFired | PostWrite | PostReceive | PostEndpointRequest | PortChange | Command
 Action = FrameOut | SetTimer | CancelTimer | WriteMemory | Complete | Notify

@@ -1,4 +1,8 @@
-"""From what a core wants to say to the bytes of a frame: traffic class, encapsulation by EV, port, timestamp."""
+"""From what a core wants to say to the bytes of a frame: traffic class, encapsulation by EV, port, timestamp.
+
+All packets of one EV that are as long as each other share everything from Ethernet to UDP, and the ICRC up to there.
+For full packets sent for the first time, and for answers, that is made once and kept.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +21,15 @@ from pymodel.wire.spec import (
     Ecn,
     Opcode,
 )
-from pymodel.wire.template import FrameTemplate, write_transport
+from pymodel.wire.template import FrameTemplate, bth_head, finish, flags_and_psn, write_rest, write_transport
 
 __all__ = ["TIMESTAMP", "TIMESTAMP_UNIT_PS", "Framer", "timestamp"]
 
 TIMESTAMP = Serial(TIMESTAMP_BITS)
 TIMESTAMP_UNIT_PS = TIMESTAMP_UNIT_NS * NS
+
+_ACK_REQ = flags_and_psn(0, ack_req=True)
+_RTX = flags_and_psn(0, rtx=True)
 
 
 def timestamp(now_ps: int) -> int:
@@ -37,17 +44,22 @@ class Framer:
         self._device = device
         self._qp = qp
         dscp = device.options.dscp
-        self._first_dscp = dscp.no_trim if dscp.trimmable is None else dscp.trimmable
-        self._again_dscp = dscp.no_trim if dscp.trimmable_retx is None else dscp.trimmable_retx
+        trimmable = qp.trim_nack  # otherwise nobody would answer what is left of a packet
+        self._first_dscp = dscp.no_trim if dscp.trimmable is None or not trimmable else dscp.trimmable
+        self._again_dscp = dscp.no_trim if dscp.trimmable_retx is None or not trimmable else dscp.trimmable_retx
         self._no_trim_dscp = dscp.no_trim
         self._control_dscp = dscp.control
         # By port, and by whether the path needs an SRH.
         self._data = [[self._template(port, Ecn.ECT0, srh) for srh in (False, True)] for port in device.ports]
         self._control = [[self._template(port, Ecn.NOT_ECT, srh) for srh in (False, True)] for port in device.ports]
+        self._heads = {opcode: bth_head(opcode, qp.peer_qpn, qp.p_key) for opcode in Opcode}
         headers = Bth.SIZE + Meth.SIZE + Reth.SIZE + (Tseth.SIZE if qp.timestamps else 0)
+        self._full_length = headers + qp.mtu
         self._overhead = headers + ICRC_BYTES + NOMINAL_OVERHEAD_BYTES
         self.full_size = self._overhead + qp.mtu
         """Nominal size of a packet that carries a whole MTU, in bytes."""
+        self._full_fronts: dict[int, tuple[bytes, int]] = {}  # by EV
+        self._control_fronts: dict[tuple[int, int], tuple[bytes, int]] = {}  # by EV and length
 
     def _template(self, port: PortConfig, ecn: Ecn, srh: bool) -> FrameTemplate:
         return FrameTemplate(
@@ -68,38 +80,51 @@ class Framer:
 
     def write(self, slot: EvSlot, psn: int, message: Message, number: int, ack: bool, rtx: bool, now_ps: int) -> bytes:
         """Packet `number` of `message` as a data frame on the EV of `slot` (mrc-facts.md 1.1, 1.2)."""
-        qp, work = self._qp, message.work
+        qp = self._qp
         offset = number * qp.mtu
-        transport = write_transport(
-            message.opcode(number),
-            qp.peer_qpn,
-            psn,
-            message.msn,
-            work.remote_address + offset,
-            work.r_key,
-            message.length,
-            rqmsn=message.rqmsn,
-            tx_timestamp=timestamp(now_ps) if qp.timestamps else None,
-            immediate=work.immediate if number == message.packets - 1 else None,
-            ack_req=ack,
-            rtx=rtx,
-            p_key=qp.p_key,
-        )
-        payload = work.data[offset : offset + qp.mtu]
-        return self._pack(self._data, slot, transport, payload, self._again_dscp if rtx else self._first_dscp)
+        payload = message.data[offset : offset + qp.mtu]
+        last = number == message.packets - 1
+        stamp = now_ps // TIMESTAMP_UNIT_PS & TIMESTAMP.mask if qp.timestamps else None
+        if rtx or len(payload) != qp.mtu or (last and message.immediate is not None):
+            transport = write_transport(
+                message.opcode(number),
+                qp.peer_qpn,
+                psn,
+                message.msn,
+                message.address + offset,
+                message.r_key,
+                message.length,
+                rqmsn=message.rqmsn,
+                tx_timestamp=stamp,
+                immediate=message.immediate if last else None,
+                ack_req=ack,
+                rtx=rtx,
+                p_key=qp.p_key,
+            )
+            template = self._data[slot.port][slot.record.segment is not None]
+            return template.pack(transport, payload, slot.ev, slot.path, self._again_dscp if rtx else self._first_dscp)
+        front = self._full_fronts.get(slot.ev)
+        if front is None:
+            template = self._data[slot.port][slot.record.segment is not None]
+            front = template.front(self._full_length, slot.ev, slot.path, self._first_dscp)
+            self._full_fronts[slot.ev] = front
+        flags_psn = _ACK_REQ | psn if ack else psn
+        rest = write_rest(flags_psn, message.meth, stamp, message.address + offset, message.r_key, message.length)
+        return finish(*front, self._heads[message.opcode(number)], rest, payload)
 
     def control(self, slot: EvSlot, opcode: Opcode, psn: int, body: bytes, rtx: bool = False) -> bytes:
         """A frame of the control class: SACK, NACK or transport ACK with its packed `body`."""
-        bth = Bth(opcode=opcode, p_key=self._qp.p_key, dest_qp=self._qp.peer_qpn, rtx=rtx, psn=psn)
-        return self._pack(self._control, slot, bth.pack() + body, b"", self._control_dscp)
+        key = slot.ev, len(body)
+        front = self._control_fronts.get(key)
+        if front is None:
+            template = self._control[slot.port][slot.record.segment is not None]
+            front = template.front(Bth.SIZE + len(body), slot.ev, slot.path, self._control_dscp)
+            self._control_fronts[key] = front
+        flags_psn = _RTX | psn if rtx else psn
+        return finish(*front, self._heads[opcode], flags_psn.to_bytes(4, "big") + body)
 
     def probe(self, slot: EvSlot, body: bytes) -> bytes:
         """A reliability probe: data class, never trimmed (mrc-facts.md 1.12, 11)."""
+        template = self._data[slot.port][slot.record.segment is not None]
         bth = Bth(opcode=Opcode.PROBE_REQUEST, p_key=self._qp.p_key, dest_qp=self._qp.peer_qpn)
-        return self._pack(self._data, slot, bth.pack() + body, b"", self._no_trim_dscp)
-
-    def _pack(
-        self, templates: list[list[FrameTemplate]], slot: EvSlot, transport: bytes, payload: bytes, dscp: int
-    ) -> bytes:
-        template = templates[slot.port][slot.record.segment is not None]
-        return template.pack(transport, payload, slot.ev, slot.path, dscp)
+        return template.pack(bth.pack() + body, b"", slot.ev, slot.path, self._no_trim_dscp)

@@ -23,8 +23,9 @@ from pymodel.base.errors import InputError
 from pymodel.nic.config import DeviceConfig, QpConfig
 from pymodel.nic.congestion import CongestionControl, FixedWindow, NoCongestionControl
 from pymodel.nic.device import Device
-from pymodel.nic.events import Action, Event
+from pymodel.nic.events import Action, Event, Payload
 from pymodel.nic.memory import MemoryRegion
+from pymodel.nic.pattern import Pattern
 from pymodel.wire.spec import HEADERS, Header
 
 __all__ = ["SCHEMA", "Recorder", "Replay", "replay"]
@@ -161,7 +162,7 @@ def _encode(value: Any) -> Any:
         return value.name
     if is_dataclass(value):
         return {field.name: _encode(getattr(value, field.name)) for field in fields(value) if field.init}
-    if isinstance(value, (bytes, bytearray)):
+    if isinstance(value, (bytes, bytearray, memoryview)):
         return value.hex()
     if isinstance(value, Enum):
         return value.name
@@ -183,6 +184,8 @@ def _decode(hint: Any, value: Any) -> Any:
     if is_dataclass(hint):
         hints = typing.get_type_hints(hint)
         return hint(**{name: _decode(hints[name], part) for name, part in value.items()})  # type: ignore[operator]
+    if hint is Payload:
+        return _decode(Pattern if isinstance(value, dict) else bytes, value)
     if hint is bytes:
         return bytes.fromhex(value)
     if isinstance(hint, type) and issubclass(hint, Enum):

@@ -90,8 +90,9 @@ class RegionTable:
 
     def check(self, r_key: int, address: int, length: int) -> Access:
         """May `length` bytes be written at `address` under `r_key`? Takes any numbers, as they come from a frame."""
-        region = self._find(r_key)
-        if region is None:
+        index = r_key >> R_KEY_TAG_BITS
+        region = self._regions[index] if 0 <= index < len(self._regions) else None
+        if region is None or region.r_key != r_key:
             return Access.BAD_KEY
         offset = address - region.address
         return _GRANTED if 0 <= offset <= region.length - length else Access.OUT_OF_BOUNDS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pymodel.nic.events import PostWrite
-from pymodel.wire.spec import Opcode
+from pymodel.wire.spec import MSN_BITS, Opcode
 
 __all__ = ["Message"]
 
@@ -19,25 +19,34 @@ class Message:
 
     __slots__ = (
         "acknowledged",
+        "address",
+        "data",
         "immediate",
         "length",
+        "meth",
         "msn",
         "nacks",
         "packets",
+        "r_key",
         "retransmissions",
         "rqmsn",
         "sent",
         "timeouts",
-        "work",
+        "wr_id",
     )
 
     def __init__(self, work: PostWrite, mtu: int, msn: int, rqmsn: int) -> None:
         """Cut `work` by `mtu`; `msn` numbers the QP's messages, `rqmsn` its writes with immediate, both 16 bits."""
-        self.work = work
+        self.wr_id = work.wr_id
+        self.data = work.data
+        self.address = work.remote_address
+        self.r_key = work.r_key
         self.length = len(work.data)
         self.packets = max(1, -(-self.length // mtu))
         self.msn = msn
         self.rqmsn = rqmsn
+        self.meth = rqmsn << MSN_BITS | msn
+        """Both numbers as METH carries them."""
         self.immediate = work.immediate
         self.sent = 0
         """Packets sent for the first time."""

@@ -35,6 +35,11 @@ class ArrivalClass(IntEnum):
     """Beyond cack + window: NACK PSN_OOR_WINDOW, nothing changes."""
 
 
+# For every packet: members of an enumeration, and attributes of a module's object, are slow to reach.
+_NEW, _DUPLICATE, _BELOW, _ABOVE = ArrivalClass
+_MASK, _HALF = PSN.mask, PSN.half
+
+
 class Arrival(NamedTuple):
     """One event seen from outside, all values after the event: what the RTL is compared with."""
 
@@ -87,23 +92,24 @@ class ReceiveWindow:
 
     def classify(self, psn: int) -> ArrivalClass:
         """What `psn` would be if it arrived now; changes nothing (a trimmed packet asks this)."""
-        ahead = PSN.diff(psn, self._cack)
-        if ahead <= 0:
-            return ArrivalClass.BELOW
+        ahead = (psn - self._cack) & _MASK
+        if ahead == 0 or ahead >= _HALF:
+            return _BELOW
         if ahead > self.window:
-            return ArrivalClass.ABOVE
-        return ArrivalClass.DUPLICATE if self._cack + ahead in self._held else ArrivalClass.NEW
+            return _ABOVE
+        return _DUPLICATE if self._cack + ahead in self._held else _NEW
 
     def mark(self, psn: int) -> None:
         """Record `psn`, which `classify` called new, and move cack past every run that it closes."""
-        ahead = PSN.diff(psn, self._cack)
+        ahead = (psn - self._cack) & _MASK
+        held = self._held
         if ahead > 1:
-            self._held.add(self._cack + ahead)
+            held.add(self._cack + ahead)
             return
         self._cack += 1
-        while self._cack + 1 in self._held:
+        while held and self._cack + 1 in held:
             self._cack += 1
-            self._held.remove(self._cack)
+            held.remove(self._cack)
 
     def receive(self, psn: int) -> Arrival:
         """`psn` arrived: classify it, mark it if it is new, and say all that can be seen of the window afterwards."""

@@ -1,9 +1,9 @@
 """The sending half of a QP: messages become packets, feedback becomes retransmissions and completions.
 
-Loss is learnt in three ways (mrc-facts.md 2.4): a NACK names a PSN; a SACK shows that many newer packets have
-overtaken one; the ACK timer of the oldest unacknowledged PSN runs out. Each marks packets lost, once for one loss;
-lost packets are sent again oldest first, on another EV, before anything new, within the congestion window and never
-beyond cack + MPR.
+Loss is learnt in four ways (mrc-facts.md 2.4): a NACK names a PSN; a SACK shows that many newer packets have overtaken
+one; the answer to a tail probe lacks one that was sent before it; the ACK timer of the oldest unacknowledged PSN runs
+out. Each marks packets lost, once for one loss; lost packets are sent again oldest first, on another EV, before
+anything new, within the congestion window and never beyond cack + MPR.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from enum import Enum
 from pymodel.nic.config import ACK_TIMEOUT_UNIT_PS, QpConfig
 from pymodel.nic.congestion import CongestionControl
 from pymodel.nic.ev_table import EvSlot, EvTable
-from pymodel.nic.events import Action, Complete, FrameOut, Notify, PortChange, PostWrite, TimerFired
+from pymodel.nic.events import Action, Complete, FrameOut, Notify, PostWrite, TimerFired
 from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer, timestamp
 from pymodel.nic.message import Message
 from pymodel.nic.prober import Prober
+from pymodel.nic.reverse import ReversePaths
 from pymodel.nic.send_window import Packet, PacketState, SendWindow, mpr_to_psns
 from pymodel.nic.timer import Timer
 from pymodel.wire.frame import Frame
@@ -25,6 +26,7 @@ from pymodel.wire.serial import MSN, Serial
 from pymodel.wire.spec import (
     ACK_TIMEOUT_EXPONENT_MAX,
     EXPONENTIAL_RETRIES_FOREVER,
+    MPR_UNIT_PSNS,
     RCVD_BYTES_BITS,
     RCVD_BYTES_UNIT,
     AethSyndrome,
@@ -45,6 +47,9 @@ _NAK_STATUS = {
     AethSyndrome.NAK_REMOTE_ACCESS: "remote access error",
     AethSyndrome.NAK_REMOTE_OPERATION: "remote operation error",
 }
+_PENALTY_MAX = 127
+_NONE, _SKIP_ONCE = int(SackM.NONE), int(SackM.SKIP_ONCE)
+_SACK, _NACK = int(Opcode.SACK), int(Opcode.NACK)
 _BUSY = (NackReason.NO_BITMAP, NackReason.NO_PKT_BUFFER, NackReason.NO_RESOURCE)
 
 
@@ -62,19 +67,30 @@ class Requester:
     """Sends one QP's writes and follows what becomes of them."""
 
     def __init__(
-        self, config: QpConfig, framer: Framer, evs: EvTable, prober: Prober, congestion: CongestionControl
+        self,
+        config: QpConfig,
+        framer: Framer,
+        evs: EvTable,
+        prober: Prober,
+        reverse: ReversePaths,
+        congestion: CongestionControl,
     ) -> None:
+        """`reverse` is the responder's, which learns from SACKs which EVs work."""
         self.config = config
         self.evs = evs
         self.congestion = congestion
         self.state = RequesterState.READY
         self.window = SendWindow(config.send_psn, mpr_to_psns(config.mpr_units))
         self.ack_timer = Timer(f"qp{config.qpn}/ack")
+        self.tail_timer = Timer(f"qp{config.qpn}/tail")
         self.pause_timer = Timer(f"qp{config.qpn}/pause")
         self.prober = prober
+        self.penalty = 0
+        """The peer's receiver penalty in force, 0 (none) to 127."""
         self.messages_acknowledged = 0
         """Messages that the peer's transport ACKs say are complete, 24 bits."""
         self._framer = framer
+        self._reverse = reverse
         self._backlog: deque[Message] = deque()  # not wholly sent yet
         self._open: deque[Message] = deque()  # not completed yet, or waiting behind one that is not
         self._next_msn = 0
@@ -83,6 +99,8 @@ class Requester:
         self._expiries = 0
         self._timer_mark = 0
         self._restart_timer = False
+        self._tail_probes = 0  # since the last progress
+        self._restart_tail = False
         self._rcvd_bytes = 0
 
     @property
@@ -90,70 +108,92 @@ class Requester:
         """Some work has not completed."""
         return bool(self._open)
 
+    @property
+    def cwnd(self) -> int:
+        """Bytes that may be in flight: the congestion window, narrowed by the receiver's penalty (mrc-facts.md 2.6).
+
+        A penalty p leaves (127 - p)/127 of it, and at least one full packet. The controller's own window stays as it
+        is, so that lifting the penalty restores it.
+        """
+        cwnd = self.congestion.cwnd
+        if self.penalty:
+            return max(self._framer.full_size, cwnd * (_PENALTY_MAX - self.penalty) // _PENALTY_MAX)
+        return cwnd
+
     # Events
 
-    def handle(self, event: PostWrite | Frame | TimerFired | PortChange, now_ps: int) -> list[Action]:
-        """Take one event, a frame already parsed and known to be this QP's, and return what follows."""
+    def post(self, work: PostWrite, now_ps: int) -> list[Action]:
+        """Take a write and return what follows."""
         out: list[Action] = []
         if self.state is not _READY:
-            if isinstance(event, PostWrite):
-                out.append(Complete(event.qpn, event.wr_id, "flushed", 0))
+            out.append(Complete(work.qpn, work.wr_id, "flushed", 0))
             return out
-        match event:
-            case Frame():
-                self._on_frame(event, now_ps, out)
-            case PostWrite():
-                self._post(event)
-            case TimerFired():
-                self._on_timer(event, now_ps, out)
-            case PortChange(port, up):
-                self.evs.set_port(port, up)
-        if self.state is _READY:
-            self._send(now_ps, out)
-            self._watch(now_ps, out)
-        return out
-
-    def _post(self, work: PostWrite) -> None:
         message = Message(work, self.config.mtu, self._next_msn, self._next_rqmsn)
         self._next_msn = MSN.add(self._next_msn, 1)
         if work.immediate is not None:
             self._next_rqmsn = MSN.add(self._next_rqmsn, 1)
         self._backlog.append(message)
         self._open.append(message)
+        self.proceed(now_ps, out)
+        return out
 
-    def _on_frame(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
-        match frame.opcode:
-            case Opcode.SACK:
-                self._on_sack(frame, now_ps, out)
-            case Opcode.NACK:
-                self._on_nack(frame, now_ps, out)
-            case Opcode.ACKNOWLEDGE:
-                self._on_acknowledge(frame, now_ps, out)
+    def receive(self, frame: Frame, now_ps: int) -> list[Action]:
+        """Take a SACK, NACK or transport ACK, parsed and known to be this QP's, and return what follows."""
+        out: list[Action] = []
+        if self.state is not _READY:
+            return out
+        if frame.opcode == _SACK:
+            self._on_sack(frame, now_ps, out)
+        elif frame.opcode == _NACK:
+            self._on_nack(frame, now_ps, out)
+        else:
+            self._on_acknowledge(frame, now_ps, out)
+        self.proceed(now_ps, out)
+        return out
 
-    def _on_timer(self, event: TimerFired, now_ps: int, out: list[Action]) -> None:
+    def expire(self, event: TimerFired, now_ps: int) -> list[Action]:
+        """Take one of this half's timers and return what follows."""
+        out: list[Action] = []
+        if self.state is not _READY:
+            return out
         if event.key == self.ack_timer.key:
             if self.ack_timer.fired(event, now_ps, out):
                 self._on_timeout(now_ps, out)
+        elif event.key == self.tail_timer.key:
+            if self.tail_timer.fired(event, now_ps, out):
+                self._on_quiet_tail(now_ps, out)
         elif event.key == self.pause_timer.key:
             self.pause_timer.fired(event, now_ps, out)
         elif event.key == self.prober.timer.key and self.prober.timer.fired(event, now_ps, out):
             self.prober.probe_all(now_ps, out)
+        self.proceed(now_ps, out)
+        return out
+
+    def proceed(self, now_ps: int, out: list[Action]) -> None:
+        """Send what may be sent now, and keep the timers that watch over it."""
+        if self.state is _READY:
+            self._send(now_ps, out)
+            self._watch(now_ps, out)
 
     # Sending
 
     def _send(self, now_ps: int, out: list[Action]) -> None:
         """Send what the windows allow: lost packets first, then new ones (mrc-facts.md 2.4, 2.6)."""
         window = self.window
-        cwnd, limit = self.congestion.cwnd, window.limit
-        if self.pause_timer.deadline_ps is not None:
+        cwnd = self.cwnd
+        if window.inflight >= cwnd or self.pause_timer.deadline_ps is not None:
             return
+        limit, backlog, framer, evs = window.limit, self._backlog, self._framer, self.evs
+        before = window.transmissions
         while window.inflight < cwnd:
-            packet = window.next_lost() or self._next_new(limit)
+            packet = window.next_lost() if window.has_lost else None
             if packet is None:
-                return
-            slot = self.evs.next(avoid=packet.ev)
+                packet = self._next_new(limit) if backlog else None
+                if packet is None:
+                    break
+            slot = evs.next(packet.ev)
             if slot is None:
-                return
+                break
             message = packet.message
             again = packet.sent > 0
             window.send(packet)
@@ -163,29 +203,31 @@ class Requester:
                 if packet.index == window.unack_index:
                     self._restart_timer = True
             else:
-                self._count_new(message)
-            ask = self._asks_for_answer(cwnd, limit)
-            frame = self._framer.write(slot, packet.psn, message, packet.number, ask, again, now_ps)
+                if message.sent == 0 and message.immediate is not None:
+                    self._immediates += 1
+                message.sent += 1
+                if message.sent == message.packets:
+                    backlog.popleft()
+            ask = not (backlog and window.inflight >= self.config.sack_threshold) and self._asks_for_answer(cwnd, limit)
+            frame = framer.write(slot, packet.psn, message, packet.number, ask, again, now_ps)
             out.append(FrameOut(slot.port, frame))
+        if window.transmissions != before:
+            self._restart_tail = True
+            self._reverse.data_went_out()
 
     def _next_new(self, limit: int) -> Packet | None:
         """The next packet of the backlog, not yet part of the window, or None when none may be sent."""
         window = self.window
         index = window.next_index
-        if not self._backlog or index >= limit:
+        if index >= limit:
             return None
         message = self._backlog[0]
-        if message.sent == 0 and message.immediate is not None and self._immediates >= self.config.wimm:
+        number = message.sent
+        if number == 0 and message.immediate is not None and self._immediates >= self.config.wimm:
             return None
-        return Packet(index, window.psn(index), message, message.sent, self._framer.nominal_size(message, message.sent))
-
-    def _count_new(self, message: Message) -> None:
-        """A packet of `message` was sent for the first time."""
-        if message.sent == 0 and message.immediate is not None:
-            self._immediates += 1
-        message.sent += 1
-        if message.sent == message.packets:
-            self._backlog.popleft()
+        framer = self._framer
+        size = framer.full_size if number < message.packets - 1 else framer.nominal_size(message, number)
+        return Packet(index, window.psn(index), message, number, size)
 
     def _asks_for_answer(self, cwnd: int, limit: int) -> bool:
         """Must the packet just sent ask for a SACK, since the responder might not send one by itself?
@@ -198,57 +240,87 @@ class Requester:
         return not self._backlog or window.inflight < self.config.sack_threshold
 
     def _watch(self, now_ps: int, out: list[Action]) -> None:
-        """Keep one ACK timer, for the oldest unacknowledged PSN, started when it became that or was sent again."""
+        """Keep one ACK timer, for the oldest unacknowledged PSN, started when it became that or was sent again; and one
+        for the tail, started when anything was sent or newly acknowledged."""
         if not self.window.outstanding:
             self.ack_timer.stop(out)
-        elif self._restart_timer or self.ack_timer.deadline_ps is None:
-            self.ack_timer.start(now_ps + self._ack_timeout_ps(), out)
-            self._timer_mark = self.window.transmissions
-        self._restart_timer = False
-        self.prober.update(self.busy, now_ps, out)
+            self.tail_timer.stop(out)
+        else:
+            if self._restart_timer or self.ack_timer.deadline_ps is None:
+                self.ack_timer.start(now_ps + self._ack_timeout_ps(), out)
+                self._timer_mark = self.window.transmissions
+            if self._restart_tail and self._tail_probes < self.config.tail_probes:
+                self.tail_timer.start(now_ps + self._tail_timeout_ps(), out)
+        self._restart_timer = self._restart_tail = False
+        self.prober.update(bool(self._open), now_ps, out)
 
     def _ack_timeout_ps(self) -> int:
         backoff = max(0, self._expiries - self.config.linear_retries)
         return ACK_TIMEOUT_UNIT_PS << min(ACK_TIMEOUT_EXPONENT_MAX, self.config.ack_timeout + backoff)
 
+    def _tail_timeout_ps(self) -> int:
+        """How long a tail may stay unheard of: with more to send newer packets will tell earlier (mrc-facts.md 2.4)."""
+        base_rtt_ps = self.config.base_rtt_ps
+        return 3 * base_rtt_ps if self._backlog else base_rtt_ps + self.config.target_delay_ps
+
     # Feedback
 
     def _on_sack(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
-        seth, cc_state = frame.seth, frame.cc_state
-        oldest = self.window.unack_index
-        newly = self.window.acknowledge(seth.cack_psn, seth.sack_offset, seth.sack_bitmap)
+        sack = frame.sack()
+        window = self.window
+        oldest = window.unack_index
+        newly = window.acknowledge(sack.cack_psn, sack.sack_offset, sack.sack_bitmap)
         if newly is None:
-            out.append(Notify("sack_of_unsent", (("qpn", self.config.qpn), ("psn", seth.cack_psn))))
+            out.append(Notify("sack_of_unsent", (("qpn", self.config.qpn), ("psn", sack.cack_psn))))
             return
-        if seth.pr:
-            self.prober.answered(seth.ack_psn_offset, seth.m, out)
-        elif seth.m == SackM.SKIP_ONCE:
-            self.evs.skip_once(seth.entropy)
-        elif seth.m == SackM.ALWAYS_SKIP:
-            self._retire(self.evs.find(seth.entropy), out)
-        received = _RCVD_BYTES.diff(cc_state.rcvd_bytes, self._rcvd_bytes)
+        tail = None
+        slot = self.evs.find(sack.entropy)
+        if sack.pr:
+            tail = self.prober.answered(sack.ack_psn_offset, sack.m, out)
+        elif sack.m == _NONE:
+            if slot is not None:
+                self._reverse.learn(slot)
+        elif sack.m == _SKIP_ONCE:
+            self.evs.skip_once(sack.entropy)
+        elif sack.m == SackM.ALWAYS_SKIP:
+            self._retire(slot, out)
+        self.penalty = 0 if sack.restore_cwnd else sack.rcv_cwnd_pen
+        if self.config.dynamic_mpr and sack.mpr:
+            window.mpr = min(mpr_to_psns(self.config.mpr_units), sack.mpr * MPR_UNIT_PSNS)
+        received = _RCVD_BYTES.diff(sack.rcvd_bytes, self._rcvd_bytes)
         if received > 0:
-            self._rcvd_bytes = cc_state.rcvd_bytes
+            self._rcvd_bytes = sack.rcvd_bytes
         self.congestion.on_sack(
             now_ps,
-            round_trip_ps=self._round_trip_ps(cc_state.tx_timestamp, now_ps),
-            marked=seth.m == SackM.SKIP_ONCE,
+            round_trip_ps=self._round_trip_ps(sack.tx_timestamp, now_ps),
+            marked=sack.m == _SKIP_ONCE,
             received_bytes=max(0, received) * RCVD_BYTES_UNIT,
         )
+        if newly:
+            self._progress(newly, window.unack_index != oldest, out)
+        for packet in window.overtaken(self._gap()) if window.has_holes else ():
+            self._lose(packet, now_ps, out)
+        if tail is not None:
+            for packet in list(window.sent_by(tail)):
+                self._lose(packet, now_ps, out)
+
+    def _progress(self, newly: list[Packet], moved: bool, out: list[Action]) -> None:
+        """Packets were acknowledged for the first time; `moved`: the oldest one was among them."""
+        self._tail_probes = 0
+        self._restart_tail = True
+        self.prober.forget_tails()
+        if moved:
+            self._expiries = 0
+            self._restart_timer = True
         for packet in newly:
             message = packet.message
             message.acknowledged += 1
             if message.acknowledged == message.packets:
                 self._finish(message, out)
-        if self.window.unack_index != oldest:
-            self._expiries = 0
-            self._restart_timer = True
-        for packet in self.window.overtaken(self._gap()):
-            self._lose(packet, now_ps, out)
 
     def _gap(self) -> int:
         """Packets that must overtake one before it is called lost: 1.5 cwnd (mrc-facts.md 2.4), at most half an MPR."""
-        cwnd, per_packet = self.congestion.cwnd, self._framer.full_size
+        cwnd, per_packet = self.cwnd, self._framer.full_size
         by_window = min(3 * cwnd // 2, self.congestion.max_cwnd) // per_packet
         return max(LEAST_GAP_PACKETS, min(by_window, self.window.mpr // 2))
 
@@ -289,8 +361,12 @@ class Requester:
     # Loss
 
     def _on_timeout(self, now_ps: int, out: list[Action]) -> None:
-        """The ACK timer ran out: all that was on its way when it was started is lost (mrc-facts.md 2.4, 11)."""
-        self._expiries += 1
+        """The ACK timer ran out: all that was on its way when it was started is lost (mrc-facts.md 2.4, 11).
+
+        While no plane is up nothing can be sent again, so that no retry is counted.
+        """
+        if self.evs.any_up:
+            self._expiries += 1
         oldest = self._open_message(self.window.psn(self.window.unack_index))
         backoff = self.config.backoff_retries
         if self._expiries > self.config.linear_retries + backoff and backoff != EXPONENTIAL_RETRIES_FOREVER:
@@ -299,16 +375,27 @@ class Requester:
         if oldest is not None:
             oldest.timeouts += 1
         out.append(Notify("timeout", (("qpn", self.config.qpn), ("expiries", self._expiries))))
-        for packet in self.window.sent_by(self._timer_mark):
+        for packet in list(self.window.sent_by(self._timer_mark)):
             self._lose(packet, now_ps, out)
         self._restart_timer = True
 
+    def _on_quiet_tail(self, now_ps: int, out: list[Action]) -> None:
+        """Nothing was sent and nothing new heard for a while: ask what became of all that is on its way."""
+        if self.window.inflight:
+            self._tail_probes += 1
+            self._restart_tail = True
+            self.prober.ask_about_tail(self.window.transmissions, now_ps, out)
+
     def _lose(self, packet: Packet, now_ps: int, out: list[Action]) -> None:
-        """An untrimmed loss: the packet waits to be sent again and its EV is retired (mrc-facts.md 2.3)."""
+        """An untrimmed loss: the packet waits to be sent again and its EV is retired (mrc-facts.md 2.3).
+
+        An EV is not to blame for a plane that is known to be down.
+        """
         self.window.lose(packet)
-        if packet.ev is not None:
-            packet.ev.drops += 1
-            self._retire(packet.ev, out)
+        slot = packet.ev
+        if slot is not None and self.evs.is_up(slot.port):
+            slot.drops += 1
+            self._retire(slot, out)
         self.congestion.on_loss(now_ps, lost_bytes=packet.size)
 
     def _retire(self, slot: EvSlot | None, out: list[Action]) -> None:
@@ -330,11 +417,11 @@ class Requester:
                 self._complete(first, "success", out)
 
     def _complete(self, message: Message, status: str, out: list[Action]) -> None:
-        work = message.work
-        out.append(Complete(work.qpn, work.wr_id, status, message.length if status == "success" else 0))
+        qpn = self.config.qpn
+        out.append(Complete(qpn, message.wr_id, status, message.length if status == "success" else 0))
         details = (
-            ("qpn", work.qpn),
-            ("wr_id", work.wr_id),
+            ("qpn", qpn),
+            ("wr_id", message.wr_id),
             ("packets", message.packets),
             ("retransmissions", message.retransmissions),
             ("nacks", message.nacks),
@@ -370,5 +457,6 @@ class Requester:
     def stop_timers(self, out: list[Action]) -> None:
         """Nothing will happen any more by itself."""
         self.ack_timer.stop(out)
+        self.tail_timer.stop(out)
         self.pause_timer.stop(out)
         self.prober.timer.stop(out)

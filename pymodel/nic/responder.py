@@ -12,24 +12,19 @@ from enum import Enum
 
 from pymodel.nic.config import QpConfig
 from pymodel.nic.delivery import Delivery
-from pymodel.nic.ev_table import EvTable
-from pymodel.nic.events import (
-    Action,
-    FrameOut,
-    Notify,
-    PortChange,
-    TimerFired,
-    WriteMemory,
-)
+from pymodel.nic.events import Action, FrameOut, Notify, TimerFired, WriteMemory
 from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer
 from pymodel.nic.memory import Access, RegionTable
 from pymodel.nic.receive_window import ArrivalClass, ReceiveWindow
-from pymodel.nic.send_window import mpr_to_psns
+from pymodel.nic.reverse import ReversePaths
+from pymodel.nic.send_window import mpr_from_psns, mpr_to_psns
 from pymodel.nic.timer import Timer
 from pymodel.wire.frame import Frame
-from pymodel.wire.headers import Aeth, CcState, Neth, Seth, Udp
+from pymodel.wire.headers import Aeth, Neth, Udp
+from pymodel.wire.sack import pack_sack
 from pymodel.wire.serial import PSN
 from pymodel.wire.spec import (
+    IMMEDIATE_OPCODES,
     NOMINAL_OVERHEAD_BYTES,
     RCVD_BYTES_BITS,
     RCVD_BYTES_UNIT,
@@ -56,6 +51,8 @@ _NEW, _ABOVE = ArrivalClass.NEW, ArrivalClass.ABOVE
 _GRANTED = Access.GRANTED
 _CE = int(Ecn.CE)
 _PROBE_REQUEST = int(Opcode.PROBE_REQUEST)
+_SACK = Opcode.SACK
+_COUNTED = NOMINAL_OVERHEAD_BYTES - Udp.SIZE
 
 
 class ResponderState(Enum):
@@ -63,7 +60,7 @@ class ResponderState(Enum):
 
     READY = "takes packets"
     REFUSED = "met a fault and answers every write with its NAK"
-    STOPPED = "is silent, since the other half of the QP failed"
+    STOPPED = "answers every write with NACK UNEXP_EVENT, since the QP failed elsewhere"
 
 
 _READY = ResponderState.READY
@@ -76,19 +73,25 @@ class Responder:
         self,
         config: QpConfig,
         framer: Framer,
-        control_evs: EvTable,
+        reverse: ReversePaths,
         regions: RegionTable,
         options: WireOptions,
         receives: deque[int],
     ) -> None:
-        """`receives` holds the QP's receive work requests, by wr_id."""
+        """`receives` holds the QP's receive work requests, by wr_id; `reverse` its EVs for answers."""
         self.config = config
         self.state = ResponderState.READY
         self.window = ReceiveWindow(mpr_to_psns(config.responder_mpr_units), config.receive_psn)
         self.delivery = Delivery(config.qpn, receives)
         self.quiet_timer = Timer(f"qp{config.qpn}/quiet")
+        self.reverse = reverse
+        self.penalty = 0
+        """Receiver penalty that SACKs carry, 0 (none) to 127; set by software."""
+        self.restore_cwnd = 0
+        """1: SACKs tell the requester to go back to its own window; set by software."""
+        self.shortage: NackReason | None = None
+        """Resource NACK with which new packets are refused; set by software."""
         self._framer = framer
-        self._evs = control_evs
         self._regions = regions
         self._options = options
         own, peer = config.qpn & _DCID_MASK, config.peer_qpn & _DCID_MASK
@@ -102,26 +105,9 @@ class Responder:
 
     # Events
 
-    def handle(self, event: Frame | TimerFired | PortChange, now_ps: int) -> list[Action]:
-        """Take one event, a frame already parsed and known to be this QP's, and return what follows."""
+    def receive(self, frame: Frame, now_ps: int) -> list[Action]:
+        """Take a write or a probe, parsed and known to be this QP's, and return what follows."""
         out: list[Action] = []
-        match event:
-            case Frame():
-                self._on_frame(event, now_ps, out)
-            case TimerFired():
-                if self.quiet_timer.fired(event, now_ps, out) and self._held is not None:
-                    self._sack(self._held, self._held_ps, now_ps, out)
-            case PortChange(port, up):
-                self._evs.set_port(port, up)
-        return out
-
-    def abort(self, out: list[Action]) -> None:
-        """The other half of the QP failed: take no more packets."""
-        if self.state is ResponderState.READY:
-            self.state = ResponderState.STOPPED
-            self.stop_timers(out)
-
-    def _on_frame(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
         if self.state is _READY:
             if frame.opcode == _PROBE_REQUEST:
                 self._answer_probe(frame, out)
@@ -129,8 +115,25 @@ class Responder:
                 self._on_write(frame, now_ps, out)
             else:
                 self._on_trimmed(frame, frame.trim_reason, now_ps, out)
-        elif self.state is ResponderState.REFUSED and frame.opcode != _PROBE_REQUEST:
-            self._send_nak(out)
+        elif frame.opcode != _PROBE_REQUEST:
+            if self.state is ResponderState.REFUSED:
+                self._send_nak(out)
+            else:
+                self._send_nack(frame, NackReason.UNEXP_EVENT, out)
+        return out
+
+    def expire(self, event: TimerFired, now_ps: int) -> list[Action]:
+        """Take this half's timer and return what follows."""
+        out: list[Action] = []
+        if self.quiet_timer.fired(event, now_ps, out) and self._held is not None:
+            self._sack(self._held, self._held_ps, now_ps, out)
+        return out
+
+    def abort(self, out: list[Action]) -> None:
+        """The QP failed elsewhere: take no more packets."""
+        if self.state is ResponderState.READY:
+            self.state = ResponderState.STOPPED
+            self.stop_timers(out)
 
     # Packets
 
@@ -143,20 +146,26 @@ class Responder:
             else:
                 self._sack(frame, now_ps, now_ps, out)
             return
+        if self.shortage is not None:
+            self._send_nack(frame, self.shortage, out)
+            return
 
-        fields = frame.write_fields()
-        length = frame.payload_end - frame.payload_start
-        syndrome = self._fault(frame.opcode, length, fields.r_key, fields.va)
+        va, r_key = frame.target()
+        start, end = frame.payload_start, frame.payload_end
+        length = end - start
+        syndrome = self._fault(frame, length, r_key, va)
         if syndrome is not None:
             self._fail(syndrome, psn, out)
             return
         if length:
-            out.append(WriteMemory(fields.va, frame.payload))
+            out.append(WriteMemory(va, frame.data[start:end]))
         window.mark(psn)
-        self._received += frame.udp_length - Udp.SIZE + NOMINAL_OVERHEAD_BYTES
+        self._received += frame.udp_length + _COUNTED
+        delivery = self.delivery
         if frame.opcode not in _FULL:
-            self.delivery.landed(fields.msn, psn, fields.dma_length, fields.immediate)
-        if not self.delivery.advance(window.cack_psn, out):
+            fields = frame.write_fields()
+            delivery.landed(fields.msn, psn, fields.dma_length, fields.immediate)
+        if delivery.waiting and not delivery.advance(window.cack_psn, out):
             self._fail(AethSyndrome.NAK_INVALID_REQUEST, psn, out)
             return
 
@@ -168,18 +177,25 @@ class Responder:
         if self.quiet_timer.deadline_ps is None:
             self.quiet_timer.start(now_ps + self.config.base_rtt_ps, out)
 
-    def _fault(self, opcode: int, length: int, r_key: int, va: int) -> AethSyndrome | None:
+    def _fault(self, frame: Frame, length: int, r_key: int, va: int) -> AethSyndrome | None:
         """What is wrong with a write, or None. Its DMALen is not looked at (mrc-facts.md 1.6)."""
         mtu = self.config.mtu
-        if length != mtu and (length > mtu or opcode in _FULL):
+        if length != mtu and (length > mtu or frame.opcode in _FULL):
             return AethSyndrome.NAK_INVALID_REQUEST
         # IBTA: a write of no bytes touches no memory, and its key is not looked at.
         if length and self._regions.check(r_key, va, length) is not _GRANTED:
             return AethSyndrome.NAK_REMOTE_ACCESS
+        if frame.opcode in IMMEDIATE_OPCODES:
+            before = self.delivery.immediates_before(frame.write_fields().rqmsn)
+            if before >= self.config.responder_wimm:
+                return AethSyndrome.NAK_INVALID_REQUEST
         return None
 
     def _on_trimmed(self, frame: Frame, reason: NackReason, now_ps: int, out: list[Action]) -> None:
         """Payload gone: a NACK, or a SACK if the PSN had been received before (mrc-facts.md 3, 11)."""
+        if not self.config.responder_trim_nack:
+            out.append(Notify("trimmed_dropped", (("qpn", self.config.qpn), ("psn", frame.psn))))
+            return
         match self.window.classify(frame.psn):
             case ArrivalClass.NEW:
                 self._send_nack(frame, reason, out)
@@ -250,7 +266,7 @@ class Responder:
         window = self.window
         cack = window.cack_psn
         spdcid, dpdcid = self._dcids
-        seth = Seth(
+        body = pack_sack(
             m=SackM.SKIP_ONCE if marked else SackM.NONE,
             pr=probe,
             ack_psn_offset=ack_psn_offset,
@@ -258,12 +274,16 @@ class Responder:
             spdcid=spdcid,
             dpdcid=dpdcid,
             cack_psn=cack,
+            mpr=mpr_from_psns(window.window) if self.config.dynamic_mpr else 0,
             sack_offset=PSN.diff(base, cack),
             sack_bitmap=window.bitmap(base),
+            tx_timestamp=stamp,
+            ooo_count=window.ooo_count,
+            restore_cwnd=self.restore_cwnd,
+            rcv_cwnd_pen=self.penalty,
+            rcvd_bytes=-(-self._received // RCVD_BYTES_UNIT) & _RCVD_BYTES_MASK,
         )
-        units = -(-self._received // RCVD_BYTES_UNIT) & _RCVD_BYTES_MASK
-        cc_state = CcState(tx_timestamp=stamp, ooo_count=window.ooo_count, rcvd_bytes=units)
-        self._send_control(Opcode.SACK, cack, seth.pack() + cc_state.pack(), out, rtx)
+        self._send_control(_SACK, cack, body, out, rtx)
 
     def _send_nack(self, frame: Frame, reason: NackReason, out: list[Action]) -> None:
         spdcid, dpdcid = self._dcids
@@ -283,7 +303,7 @@ class Responder:
         self._send_control(Opcode.ACKNOWLEDGE, psn, Aeth(syndrome=syndrome, msn=self.delivery.completed).pack(), out)
 
     def _send_control(self, opcode: Opcode, psn: int, body: bytes, out: list[Action], rtx: bool = False) -> None:
-        slot = self._evs.next()
+        slot = self.reverse.next()
         if slot is None:
             out.append(Notify("no_way_back", (("qpn", self.config.qpn),)))
             return

@@ -120,6 +120,16 @@ class SendWindow:
         return self.unack_index + PSN.diff(psn, self.psn(self.unack_index))
 
     @property
+    def has_lost(self) -> bool:
+        """Some packet waits to be sent again, or did lately."""
+        return bool(self._lost)
+
+    @property
+    def has_holes(self) -> bool:
+        """A packet has been acknowledged beyond the oldest unacknowledged one."""
+        return self._sacked != 0
+
+    @property
     def outstanding(self) -> bool:
         """Something has been sent and not been acknowledged."""
         return self.unack_index < self.next_index

@@ -8,7 +8,7 @@ property test holds them to it.
 from __future__ import annotations
 
 from struct import Struct
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 from zlib import crc32
 
 from pymodel.base.errors import InputError
@@ -20,7 +20,7 @@ from pymodel.wire.icrc import MASKED_BTH, icrc_of, icrc_of_front
 from pymodel.wire.packed_header import Buffer
 from pymodel.wire.spec import DEFAULT_OPTIONS, Ethertype, EvSplit, Ftype, NextHeader, WireOptions
 
-__all__ = ["FrameTemplate", "finish", "write_transport"]
+__all__ = ["BthHead", "FrameTemplate", "bth_head", "finish", "flags_and_psn", "write_rest", "write_transport"]
 
 _PLAIN = Struct(">QIHHQII")
 _STAMPED = Struct(">QIHHIQII")
@@ -29,13 +29,17 @@ _INNER = Struct(">IHH32sHHHH")  # inner IPv6 header and UDP
 _OUTER = Struct(">14sIHH16s16s")  # Ethernet and outer IPv6 header
 _LITTLE = Struct("<I")
 _HEAD = Struct(">Q")
+_REST_PLAIN = Struct(">IIQII")
+_REST_STAMPED = Struct(">IIIQII")
 
 _OPCODE = spec.BTH.shift("opcode", 0, 64)
 _P_KEY = spec.BTH.shift("p_key", 0, 64)
 _PAD = spec.BTH.shift("pad_count", 8, 8)
+_PAD_WIDE = spec.BTH.shift("pad_count", 0, 64)
 _ACK_REQ = spec.BTH.shift("ack_req", 64, 32)
 _RTX = spec.BTH.shift("rtx", 64, 32)
-_TS = 1 << spec.BTH.shift("ts", 64, 32)
+_TS_SHIFT = spec.BTH.shift("ts", 64, 32)
+_TS = 1 << _TS_SHIFT
 _TIMESTAMP = spec.TSETH.shift("tx_timestamp", 0, 32)
 _FTYPE = Ftype.TIMESTAMP << spec.TSETH.shift("ftype", 0, 32)
 _VERSION = spec.IP_VERSION_6 << spec.IPV6.shift("version", 0, 32)
@@ -92,19 +96,44 @@ def write_transport(
     return packed if immediate is None else packed + _WORD.pack(immediate)
 
 
-def finish(front: bytes, crc: int, transport: bytes, payload: Buffer = b"", pad: bytes = b"") -> bytes:
+class BthHead(NamedTuple):
+    """The first eight bytes of a BTH, opcode to destination QP: on the wire, and as the ICRC takes them."""
+
+    wire: bytes
+    masked: bytes
+
+
+def bth_head(opcode: int, dest_qp: int, p_key: int = spec.P_KEY_DEFAULT, pad: int = 0) -> BthHead:
+    """The head of a BTH, which a flow's packets of one opcode share. Values must fit their fields."""
+    value = opcode << _OPCODE | pad << _PAD_WIDE | p_key << _P_KEY | dest_qp
+    return BthHead(value.to_bytes(8, "big"), (value | MASKED_BTH).to_bytes(8, "big"))
+
+
+def flags_and_psn(psn: int, *, ack_req: bool = False, rtx: bool = False, ts: bool = False) -> int:
+    """The last four bytes of a BTH as a number."""
+    return ack_req << _ACK_REQ | rtx << _RTX | ts << _TS_SHIFT | psn
+
+
+def write_rest(flags_psn: int, meth: int, tx_timestamp: int | None, va: int, r_key: int, dma_length: int) -> bytes:
+    """What follows `BthHead` in a write without immediate: the rest of the BTH, METH, TSETH unless None, RETH.
+
+    `meth` is rqmsn << 16 | msn. Values must fit their fields: they were checked when the work was posted.
+    """
+    if tx_timestamp is None:
+        return _REST_PLAIN.pack(flags_psn, meth, va, r_key, dma_length)
+    return _REST_STAMPED.pack(flags_psn | _TS, meth, tx_timestamp << _TIMESTAMP | _FTYPE, va, r_key, dma_length)
+
+
+def finish(front: bytes, crc: int, head: BthHead, rest: bytes, payload: Buffer = b"", pad: bytes = b"") -> bytes:
     """The frame that begins with `front` and `crc`, as `FrameTemplate.front` gives them.
 
-    The sizes of transport headers, payload and pad add up to the length that `front` was made for; the pad count stands
-    in the BTH.
+    `rest` is what stands between the head of the BTH and the payload. The sizes add up to the length that `front` was
+    made for; the pad count stands in the head.
     """
-    (head,) = _HEAD.unpack_from(transport)
-    crc = crc32(transport[8:], crc32((head | MASKED_BTH).to_bytes(8, "big"), crc))
-    if payload:
-        crc = crc32(payload, crc)
+    crc = crc32(payload, crc32(rest, crc32(head.masked, crc)))
     if pad:
         crc = crc32(pad, crc)
-    return b"".join((front, transport, payload, pad, _LITTLE.pack(crc)))
+    return b"".join((front, head.wire, rest, payload, pad, crc.to_bytes(4, "little")))
 
 
 class FrameTemplate:
@@ -201,7 +230,10 @@ class FrameTemplate:
             self._refuse(dscp, ev, path, length)
         if self._ip4 is None:
             front, crc = self.front(length - _AROUND, ev, path, dscp)
-            return finish(front, crc, transport, payload, _PADS[pad])
+            (head,) = _HEAD.unpack_from(transport)
+            masked = (head | MASKED_BTH).to_bytes(_HEAD.size, "big")
+            bth = BthHead(transport[: _HEAD.size], masked)
+            return finish(front, crc, bth, transport[_HEAD.size :], payload, _PADS[pad])
         inner = self._inner_4(self._ip4, ev, dscp, length)
         crc = icrc_of(inner + transport[:_BTH], transport[_BTH:], payload, _PADS[pad])
         return b"".join((self._ethernet, inner, transport, payload, _PADS[pad], _LITTLE.pack(crc)))

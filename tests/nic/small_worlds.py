@@ -14,9 +14,11 @@ from pymodel.nic.attach import End, connect, device_for
 from pymodel.nic.config import QpSettings
 from pymodel.nic.congestion import FixedWindow
 from pymodel.nic.ev_order import EvOrder
+from pymodel.nic.ev_table import EvTable
 from pymodel.nic.events import PostReceive, PostWrite
 from pymodel.paths.topology import Topology
 from tests.nic.explorer import Task, Walk, World
+from tests.nic.state import reached
 
 EXPLORED = Path(__file__).parent / "explored.json"
 MTU = 256
@@ -85,8 +87,10 @@ def world_of(small: Small, first_psn: int) -> World:
         backoff_retries=2,
         base_rtt_ps=8 * US,
         min_active_evs=small.evs,
+        tail_probes=0,
+        reverse_probes=False,
     )
-    qps = connect(
+    connect(
         topology,
         End("h0-0", devices[0], 16, first_psn),
         End("h0-1", devices[1], 17, 0),
@@ -95,9 +99,8 @@ def world_of(small: Small, first_psn: int) -> World:
         settings=settings,
         congestion=lambda: (ShrinkingWindow if small.shrinks else FixedWindow)(small.window * FULL),
     )
-    for qp in qps:
-        for table in (qp.requester.evs, qp.control_evs):
-            table._order = OneOrder(small.evs, 1)
+    for table in (each for device in devices for each in reached(device) if isinstance(each, EvTable)):
+        table._order = OneOrder(small.evs, 1)
     region = devices[1].regions.register(BASE, sum(small.sizes) + 1)
     writes, offset = [], 0
     for wr_id, size in enumerate(small.sizes):

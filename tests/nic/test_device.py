@@ -33,7 +33,11 @@ def test_frames_without_effect_are_counted_by_cause():
         "parse: ICRC": bytes(damaged),
         "unknown QP": write(0, b"x", bth={}).data.replace(OWN_QPN.to_bytes(3, "big"), b"\x00\x09\x99"),
         "wrong address": write(0, b"x", src=PEER + 1).data,
-        "endpoint operation": arrive(Bth(opcode=Opcode.ENDPOINT_REQUEST, dest_qp=ENDPOINT_QP), Erth()).data,
+        "endpoint operation": arrive(Bth(opcode=Opcode.ENDPOINT_REQUEST, dest_qp=ENDPOINT_QP), Erth(op=2)).data,
+        "endpoint response to no request": arrive(
+            Bth(opcode=Opcode.ENDPOINT_RESPONSE, dest_qp=ENDPOINT_QP), Eeth(op=1)
+        ).data,
+        "wrong P_Key": write(0, b"x", bth={"p_key": 0x8001}).data,
     }
     # A frame for another QP needs an ICRC of its own.
     other = bytearray(causes["unknown QP"])

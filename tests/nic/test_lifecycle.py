@@ -8,7 +8,7 @@ from pymodel.nic.congestion import NoCongestionControl
 from pymodel.nic.device import Device
 from pymodel.nic.events import CancelTimer, Complete, FrameOut, PortChange, PostReceive, PostWrite, WriteMemory
 from pymodel.nic.lifecycle import REQUIRED, QpState
-from pymodel.wire.spec import Opcode
+from pymodel.wire.spec import NackReason, Opcode
 from tests.nic.peer import BASE, OWN, OWN_QPN, PEER, PEER_QPN, evs, frames, sack, write
 
 RESET, INIT, RTR, RTS, ERROR = QpState
@@ -149,7 +149,10 @@ def test_frames_in_each_state(state):
     receives = state in (RTR, RTS)
     assert bool([action for action in actions if isinstance(action, WriteMemory)]) is receives
     answers = [frame.opcode for frame in frames(actions)]
-    assert answers == ([Opcode.SACK, Opcode.ACKNOWLEDGE] if receives else [])
+    expected = {RTR: [Opcode.SACK, Opcode.ACKNOWLEDGE], RTS: [Opcode.SACK, Opcode.ACKNOWLEDGE], ERROR: [Opcode.NACK]}
+    assert answers == expected.get(state, [])
+    if state in (RESET, INIT):
+        assert nic.dropped["QP not ready"] == 1
     assert frames(nic.handle(sack(9), 0)) == []
 
 
@@ -171,7 +174,9 @@ def test_error_flushes_all_work_and_stops_every_timer():
     assert completed(actions) == [(1, "flushed"), (2, "flushed"), (5, "flushed")]
     stopped = [action.key for action in actions if isinstance(action, CancelTimer)]
     assert {f"qp{OWN_QPN}/ack", f"qp{OWN_QPN}/quiet"} <= set(stopped)
-    assert nic.handle(write(8, b"x", bth={"ack_req": 1}), 0) == [], "silent: the peer has its own timers"
+    (frame,) = frames(nic.handle(write(8, b"x", bth={"ack_req": 1}), 0))
+    assert (frame.opcode, frame.neth.reason) == (Opcode.NACK, NackReason.UNEXP_EVENT), "the peer shall know"
+    assert nic.handle(sack(9), 0) == []
     assert nic.modify_qp(OWN_QPN, ERROR) == []
 
 
