@@ -18,29 +18,21 @@ from pymodel.base.errors import InputError
 from pymodel.switch.p4runtime.codec import Refused, decode_default, decode_entry, decode_match, fill_entry, fill_match
 from pymodel.switch.p4runtime.dataplane import MeterRates, Replica
 from pymodel.switch.p4runtime.externs import counted, fill_count, fill_rates, meter_rates
+from pymodel.switch.p4runtime.faults import Fault, faults_of
 from pymodel.switch.p4runtime.info import ProgramInfo, Table
 from pymodel.switch.p4runtime.normal import normal_form
 from pymodel.switch.p4runtime.packetio import packet_out
-from pymodel.switch.p4runtime.protos import code_pb2, p4runtime_pb2, status_pb2
+from pymodel.switch.p4runtime.protos import p4runtime_pb2
 from pymodel.switch.p4runtime.session import Connection
 from pymodel.switch.target import CompiledProgram, Count, TableEntry
 
-__all__ = ["Client", "Fault", "PacketIn", "check_json"]
+__all__ = ["Client", "PacketIn", "check_json"]
 
 _BATCH = 500
 """Updates in one WriteRequest."""
 
 _CALL_S = 60
 """No call takes this long, whatever the switch holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An update that the switch refused: its place in the batch, the name of the google.rpc code, its sentence."""
-
-    index: int
-    code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +343,7 @@ class Client:
         try:
             self._connection.stub.Write(request, timeout=_CALL_S)
         except grpc.RpcError as error:
-            faults = _faults(error)
+            faults = faults_of(error)
             if faults is None:
                 raise self._unanswered(error, "a switch that takes a write") from error
             return faults
@@ -415,23 +407,3 @@ def _shown(entry: TableEntry) -> str:
 def _identity(match: Mapping[str, int | tuple[int, int]], priority: int) -> tuple[Any, ...]:
     """Return what tells an entry from others of its table."""
     return (priority, *sorted(match.items()))
-
-
-def _faults(error: Any) -> list[Fault] | None:
-    """Return the refused updates of a failed Write, or None when the call itself failed.
-
-    P4Runtime 12.3: the status has one p4.v1.Error for each update, in order, OK for those that went well. (The reader
-    of p4runtime-shell 0.0.6 never returns when one of them is OK.)
-    """
-    for key, value in error.trailing_metadata() or ():
-        if key != "grpc-status-details-bin":
-            continue
-        status = status_pb2.Status()
-        status.ParseFromString(value)
-        faults = []
-        for index, detail in enumerate(status.details):
-            one = p4runtime_pb2.Error()
-            if detail.Unpack(one) and one.canonical_code != code_pb2.OK:
-                faults.append(Fault(index, code_pb2.Code.Name(one.canonical_code), one.message))
-        return faults or None
-    return None
