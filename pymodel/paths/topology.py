@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pymodel.base.errors import InputError
@@ -27,7 +27,7 @@ from pymodel.wire.spec import (
     UsidRole,
 )
 
-__all__ = ["MOST_PORTS", "Host", "Link", "PortRef", "Switch", "Topology"]
+__all__ = ["MOST_PORTS", "Host", "Link", "PortRef", "Switch", "Topology", "path_template"]
 
 INNER_PREFIX = 0x2001_0DB8 << 96
 MOST_PORTS = 510
@@ -75,6 +75,18 @@ class Link:
 
     a: PortRef
     b: PortRef
+
+
+def path_template(block: int, usids: Sequence[int]) -> EvTemplate:
+    """The EV template of paths that differ from that of `usids` in plane and uplink alone.
+
+    The plane comes into every uSID, the uplink, where there is one, into that of the T1, which is the second of four.
+    """
+    masks = [usid.PLANE_MASK] * len(usids)
+    if len(usids) == 4:
+        masks[1] = usid.UPLINK_MASK
+    parts = [EvField.drawn(USID_BITS, value & ~mask, mask) for value, mask in zip(usids, masks, strict=True)]
+    return EvTemplate(SRV6, (EvField(USID_BLOCK_BITS, block), *parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,12 +260,7 @@ class Topology:
         T0 indices count from 1, so their low bits are not the rank's: parallel links have a template a rank, and the
         low uplink bits of an EV say which one it belongs to. Under one T0 the path has two uSIDs and no uplink.
         """
-        usids = self.path(source, destination, 0, rank)
-        masks = [usid.PLANE_MASK] * len(usids)
-        if len(usids) == 4:
-            masks[1] = usid.UPLINK_MASK
-        parts = [EvField.drawn(USID_BITS, value & ~mask, mask) for value, mask in zip(usids, masks, strict=True)]
-        return EvTemplate(SRV6, (EvField(USID_BLOCK_BITS, self.block), *parts))
+        return path_template(self.block, self.path(source, destination, 0, rank))
 
     def record(self, source: Host, destination: Host, ev: int) -> EvRecord:
         """Expand `ev` for a pair. InputError when its copies of the plane differ, or plane or uplink do not exist."""

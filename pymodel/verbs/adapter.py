@@ -2,8 +2,9 @@
 
 An adapter has the one method of a NIC core, so that a fabric drives it in the core's place: `handle(event, now_ps)`
 returns the actions that the caller carries out. Calls of the API act on the device at once; what they make it do waits
-in the adapter until `drain` or the next `handle` hands it over. Completions and notices become completion queue entries
-and events here, and are handed on too, with the application's own wr_id.
+in the adapter until `drain` or the next `handle` hands it over. An event `Call` lets software act at its time.
+Completions and notices become completion queue entries and events here, and are handed on too, with the application's
+own wr_id.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Protocol
 
 from pymodel.nic.config import QpSettings
 from pymodel.nic.device import Device
-from pymodel.nic.events import Action, Complete, Event, FrameIn, Notify, PortChange
+from pymodel.nic.events import Action, Command, Complete, Event, FrameIn, Notify, Payload, PortChange
 from pymodel.nic.lifecycle import QpState
 from pymodel.paths.ev import EvRecord
 from pymodel.verbs.cc_profile import CcProfile
@@ -35,7 +36,7 @@ from pymodel.wire.spec import (
     EvFormatMode,
 )
 
-__all__ = ["Adapter", "Limits", "LocalMemory", "PathFinder"]
+__all__ = ["Adapter", "Call", "Limits", "LocalMemory", "PathFinder"]
 
 PathFinder = Callable[[int, int], Sequence[EvRecord]]
 """The NIC's own way to find paths: the peer's address and how many EVs at most, to that many EVs or fewer."""
@@ -44,11 +45,18 @@ _UINT64_MAX = (1 << 64) - 1
 _FIRST_USID_SHIFT = 128 - USID_BLOCK_BITS - USID_BITS
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Software acts, as an event for the adapter: `act` is given the time and makes calls of the API."""
+
+    act: Callable[[int], object]
+
+
 class LocalMemory(Protocol):
     """The host's memory, from which writes take their bytes."""
 
-    def read(self, address: int, length: int) -> bytes:
-        """Return `length` bytes from `address`."""
+    def read(self, address: int, length: int) -> Payload:
+        """Return `length` bytes from `address`, which nobody changes before the write completes."""
         ...
 
 
@@ -99,6 +107,8 @@ class Adapter:
         self.ev_profiles: dict[int, EvProfile] = {}
         self.cc_profiles: dict[int, CcProfile] = {}
         self.ev_queues: list[EvEventQueue] = []
+        self.endpoint_requests: dict[int, Callable[[Notify], None]] = {}
+        """Who waits for the answer to which endpoint request."""
         self.listeners: list[deque[AsyncEvent]] = []
         """Where asynchronous events of the ports go: one place for each context."""
         self._actions: list[Action] = []
@@ -111,9 +121,11 @@ class Adapter:
 
     # The NIC's side
 
-    def handle(self, event: Event, now_ps: int) -> list[Action]:
+    def handle(self, event: Event | Call, now_ps: int) -> list[Action]:
         """Take one event at `now_ps` and return what follows, and what calls have left since."""
         match event:
+            case Call(act):
+                act(now_ps)
             case FrameIn(port) if 0 <= port < self.ports and not self._enabled[port]:
                 pass
             case PortChange(port, up) if 0 <= port < self.ports:
@@ -152,6 +164,10 @@ class Adapter:
 
     def _notice(self, notice: Notify) -> None:
         details = dict(notice.details)
+        waiting = self.endpoint_requests.pop(details.get("request", -1), None)
+        if waiting is not None:
+            waiting(notice)
+            return
         qp = self.qps.get(details.get("qpn", -1))
         if qp is None:
             return
@@ -178,11 +194,9 @@ class Adapter:
             for queue in self.ev_queues:
                 queue.push(EvEvent(number, known, state))
 
-    def deny(self, qp: Qp, ev: int, *, denied: bool) -> None:
+    def deny(self, qp: Qp, ev: int, now_ps: int, *, denied: bool) -> None:
         """Take the EV of 32 bits `ev` out of a QP's use, or give it back."""
-        slot = qp.core.requester.evs.find(ev)
-        if slot is not None:
-            qp.core.requester.evs.set_denied(slot, denied)
+        self.perform(self.device.handle(Command("deny_ev" if denied else "allow_ev", ev, qp.qpn), now_ps))
 
     # Ports, from 0 here
 

@@ -4,7 +4,7 @@
     context = create_context(adapter)
     cq = create_cq(context, 128)
     qp = create_qp(context, QpInitAttr(send_cq=cq, recv_cq=cq))
-    modify_qp(qp, QpAttr(state=QpState.INIT, hint=NO_HINT, ev_profile_id=1, cc_profile_id=NO_PROFILE)) ...
+    modify_qp(qp, QpAttr(state=QpState.INIT, hint=NO_HINT, ev_profile_id=1, cc_profile_id=NO_PROFILE), now_ps)
     post_send(qp, SendRequest(wr_id=1, sg_list=(Sge(address, length, mr.lkey),), remote_address=..., rkey=...), now_ps)
     for action in adapter.drain(): ...          # frames to send, timers to set
     for done in poll_cq(cq, 16): ...
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymodel.nic.config import Capabilities
-from pymodel.nic.events import PostReceive, PostWrite
+from pymodel.nic.events import Payload, PostReceive, PostWrite
 from pymodel.verbs import transition
 from pymodel.verbs.adapter import Adapter
 from pymodel.verbs.completion import BoundedQueue, CompletionChannel, CompletionQueue
@@ -28,7 +28,7 @@ from pymodel.verbs.context import Context, MemoryRegion
 from pymodel.verbs.errors import VerbsError, refusing
 from pymodel.verbs.events import AsyncEvent
 from pymodel.verbs.queue_pair import Qp, QpAttr, QpHint, QpHintAttr, QpInitAttr
-from pymodel.verbs.work import Access, RecvRequest, SendRequest, WorkCompletion, WrOpcode
+from pymodel.verbs.work import Access, RecvRequest, SendRequest, Sge, WorkCompletion, WrOpcode
 
 __all__ = [
     "DeviceAttr",
@@ -289,15 +289,16 @@ def create_qp(context: Context, attr: QpInitAttr) -> Qp:
     return qp
 
 
-def modify_qp(qp: Qp, attr: QpAttr) -> None:
-    """Move the QP, set its attributes (mrc-facts.md 2.5). EINVAL: no such move, or an attribute missing or wrong.
+def modify_qp(qp: Qp, attr: QpAttr, now_ps: int) -> None:
+    """Move the QP at `now_ps` and set its attributes (mrc-facts.md 2.5).
 
-    ENOTSUP: congestion control or paths that the NIC does not have.
+    EINVAL: no such move, or an attribute missing, wrong or of another move. ENOTSUP: congestion control or paths that
+    the NIC does not have.
     """
     _check_qp(qp)
     if isinstance(attr.hint, QpHint):
         _check_hint(qp.context, attr.hint)
-    transition.modify(qp, attr)
+    transition.modify(qp, attr, now_ps)
 
 
 def query_qp(qp: Qp) -> QpAttr:
@@ -334,7 +335,7 @@ def _check_qp(qp: Qp) -> None:
 
 
 def post_send(qp: Qp, wr: SendRequest, now_ps: int) -> None:
-    """Post a write at `now_ps`. Its bytes are those that memory holds now.
+    """Post a write at `now_ps`. Its bytes are those that memory holds, which stay as they are until it completes.
 
     EINVAL: an operation that MRC does not have, a local key or range that is wrong, a QP before RTS. ENOMEM: as many
     requests as `max_send_wr` are on their way. In ERROR it completes as flushed.
@@ -349,22 +350,23 @@ def post_send(qp: Qp, wr: SendRequest, now_ps: int) -> None:
         raise qp.refuse(f"{len(wr.sg_list)} pieces of memory", f"at most {qp.init.max_send_sge}")
     if len(qp.sends) >= qp.init.max_send_wr:
         raise qp.refuse(f"{len(qp.sends)} send requests", f"at most {qp.init.max_send_wr}", errno.ENOMEM)
-    data = b"".join(_read(qp.context, sge.address, sge.length, sge.lkey) for sge in wr.sg_list)
+    pieces = [_read(qp.context, sge) for sge in wr.sg_list]
+    data = pieces[0] if len(pieces) == 1 else b"".join(piece[:] for piece in pieces)
     number = qp.context.adapter.new_work()
     work = PostWrite(qp.qpn, number, data, wr.remote_address, wr.rkey, wr.imm_data)
     qp.sends[number] = wr.wr_id, wr.signaled or qp.init.sq_sig_all
     _post(qp.context.adapter, qp.sends, work, now_ps)
 
 
-def _read(context: Context, address: int, length: int, lkey: int) -> bytes:
-    region = context.regions.get(lkey)
+def _read(context: Context, sge: Sge) -> Payload:
+    region = context.regions.get(sge.lkey)
     if region is None:
-        raise _invalid("local memory", f"lkey {lkey:#x}", "the lkey of a region of the context")
-    offset = address - region.address
-    if length < 0 or not 0 <= offset <= region.length - length:
-        found = f"{length} bytes at {address:#x}"
+        raise _invalid("local memory", f"lkey {sge.lkey:#x}", "the lkey of a region of the context")
+    offset = sge.address - region.address
+    if sge.length < 0 or not 0 <= offset <= region.length - sge.length:
+        found = f"{sge.length} bytes at {sge.address:#x}"
         raise _invalid("local memory", found, f"a range within {region.length} bytes at {region.address:#x}")
-    return context.adapter.memory.read(address, length)
+    return context.adapter.memory.read(sge.address, sge.length)
 
 
 def post_recv(qp: Qp, wr: RecvRequest, now_ps: int) -> None:

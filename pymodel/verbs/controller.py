@@ -190,7 +190,7 @@ def replace_evs(context: Context, profile_id: int, changes: Sequence[ReplaceEv])
         profile.replace(change)
 
 
-def set_ev_states(context: Context, profile_id: int, evs: Sequence[Ev], state: EvState) -> None:
+def set_ev_states(context: Context, profile_id: int, evs: Sequence[Ev], state: EvState, now_ps: int) -> None:
     """Deny EVs (DENIED) or give them back (GOOD), in order, for the profile and at once for each QP that has it.
 
     EINVAL: another state, or a profile in INIT. ENOENT: no such EV. Those before the one refused stay changed.
@@ -201,8 +201,8 @@ def set_ev_states(context: Context, profile_id: int, evs: Sequence[Ev], state: E
     for ev in evs:
         for record, denied in profile.set_state(ev, state):
             for qpn in profile.users:
-                if adapter.qps[qpn].state is QpState.RTS:
-                    adapter.deny(adapter.qps[qpn], record.ev, denied=denied)
+                if adapter.qps[qpn].state in (QpState.RTR, QpState.RTS):
+                    adapter.deny(adapter.qps[qpn], record.ev, now_ps, denied=denied)
 
 
 def query_ev_states(context: Context, profile_id: int, evs: Sequence[Ev]) -> list[EvState]:

@@ -2,26 +2,27 @@
 
 An EV on the API is a container of 32 bytes and a port, counted from 1: for SRv6 the outer destination in the first 16
 bytes, the one SRH segment, or zero, in the other 16. The 32 bits that travel in the inner header, and come back in
-SACKs, are those that a generated EV was expanded from; an explicit EV takes the next free number from `EXPLICIT_BASE`
-on, so that the UDP source port lies in the dynamic range.
+SACKs, are those that a generated EV was expanded from. Those of an explicit EV say the same of its path as those of the
+NIC's own EVs, plane and uplink, with random bits behind that tell copies apart.
 """
 
 from __future__ import annotations
 
 import errno
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from enum import IntFlag
 
-from pymodel.paths.ev import EvField, EvFormat, EvRecord, EvTemplate
+from pymodel.paths.ev import ADDRESS_BITS, EvField, EvFormat, EvRecord, EvTemplate
+from pymodel.paths.topology import path_template
+from pymodel.paths.usid import usids_of
 from pymodel.verbs.errors import VerbsError, refusing
 from pymodel.verbs.profiles import EvFormatProfile, Profile, ProfileAttr, ProfileState
-from pymodel.wire.spec import EvSourceMode
+from pymodel.wire.spec import USID_BLOCK_BITS, EvSourceMode
 
 __all__ = ["UNPOPULATED", "Ev", "EvEntry", "EvProfile", "EvProfileAttr", "EvState", "ReplaceEv"]
 
-EXPLICIT_BASE = 0xC000
 EV_BYTES = 32
 _HALF = EV_BYTES // 2
 
@@ -61,9 +62,17 @@ class Ev:
         """The EV of a record of `pymodel.paths`, whose port counts from 0."""
         return cls.srv6(record.address, record.port + 1, record.segment)
 
-    def record(self, ev: int) -> EvRecord:
-        """The record whose inner header carries the 32 bits `ev`."""
+    def record(self, rng: random.Random, taken: Collection[int] = ()) -> EvRecord:
+        """The record of this EV; the bits that say nothing of its path come from `rng`, other than those `taken`."""
         address, segment = (int.from_bytes(half, "big") for half in (self.value[:_HALF], self.value[_HALF:]))
+        block, usids = address >> ADDRESS_BITS - USID_BLOCK_BITS, usids_of(address)
+        template = path_template(block, usids)
+        unused = template.ev_bits - template.used_bits
+        path = template.collect((block, *usids))
+        if sum(ev >> unused == path >> unused for ev in taken) == 1 << unused:
+            raise VerbsError(errno.E2BIG, "EV", f"path {address:#x} once more", f"at most {1 << unused} in a profile")
+        while (ev := path | rng.getrandbits(unused)) in taken:
+            pass
         return EvRecord(ev, self.port - 1, address, segment or None)
 
 
@@ -139,7 +148,7 @@ class EvProfile(Profile[EvProfileAttr]):
         self._room = room
         self._slots: list[_Slot | None] = []
         self._made_for: EvFormat | None = None
-        self._next_explicit = EXPLICIT_BASE
+        self._draws = random.Random(f"{seed} explicit")
 
     @property
     def size(self) -> int:
@@ -184,8 +193,8 @@ class EvProfile(Profile[EvProfileAttr]):
             raise self.refuse(f"port {change.new.port}", f"a port from 1 to {self._ports}")
         places = self.find(change.ev)
         for place in places if change.all_copies else places[:1]:
-            record = change.new.record(self._next_explicit)
-            self._next_explicit += 1
+            taken = {slot.record.ev for slot in self._slots if slot is not None}
+            record = change.new.record(self._draws, taken)
             self._slots[place] = _Slot(record, change.new, change.state is EvState.DENIED)
 
     def set_state(self, ev: Ev, state: EvState) -> list[tuple[EvRecord, bool]]:
@@ -301,4 +310,3 @@ class EvProfile(Profile[EvProfileAttr]):
 
     def _cleared(self) -> None:
         self._slots = []
-        self._next_explicit = EXPLICIT_BASE

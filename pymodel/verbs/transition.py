@@ -22,8 +22,8 @@ AUTO_EVS = 128
 """EVs that a QP without an EV profile takes at most (mrc-facts.md 2.1)."""
 
 
-def modify(qp: Qp, attr: QpAttr) -> None:
-    """Take the step that `attr` asks for. VerbsError, and no change, when it may not be taken."""
+def modify(qp: Qp, attr: QpAttr, now_ps: int) -> None:
+    """Take the step that `attr` asks for at `now_ps`. VerbsError, and no change, when it may not be taken."""
     adapter = qp.context.adapter
     merged = qp.check_step(attr)
     to = attr.state or qp.state
@@ -40,9 +40,9 @@ def modify(qp: Qp, attr: QpAttr) -> None:
         case QpState.INIT:
             _to_init(adapter, qp, merged)
         case QpState.RTR:
-            _to_rtr(adapter, qp, merged)
+            _to_rtr(adapter, qp, merged, now_ps)
         case QpState.RTS:
-            _to_rts(adapter, qp, merged)
+            _to_rts(adapter, qp, merged, now_ps)
     qp.attr = merged
 
 
@@ -82,7 +82,6 @@ def _to_init(adapter: Adapter, qp: Qp, attr: QpAttr) -> None:
         "hint": hint.number if hint else 0,
         "evs": _evs(adapter, qp, attr),
         "congestion": NoCongestionControl(),
-        "min_active_evs": None if ev_profile is None else ev_profile.attr.min_active,
         "seed": _seed(adapter, qp),
     }
     if attr.p_key is not None:
@@ -98,18 +97,21 @@ def _to_init(adapter: Adapter, qp: Qp, attr: QpAttr) -> None:
             users.append(qp.qpn)
 
 
-def _to_rtr(adapter: Adapter, qp: Qp, attr: QpAttr) -> None:
+def _to_rtr(adapter: Adapter, qp: Qp, attr: QpAttr, now_ps: int) -> None:
     if attr.peer_address is None or attr.cap is None:
         raise AssertionError("checked by Qp.check_step")
     cc_profile = _cc_profile(adapter, attr)
     congestion = cc_profile.controller(attr.peer_address) if cc_profile else None
     # Who the peer is, and with it where an AUTO profile leads and which controller it shares, is known only now.
-    _step(
-        adapter,
-        qp,
-        QpState.INIT,
-        {"evs": _evs(adapter, qp, attr), "congestion": congestion or NoCongestionControl()},
-    )
+    evs = _evs(adapter, qp, attr)
+    ev_profile = _ev_profile(adapter, attr)
+    floor = None if ev_profile is None else ev_profile.attr.min_active
+    known = {
+        "evs": evs,
+        "min_active_evs": None if floor is None else min(floor, len(evs)),
+        "congestion": congestion or NoCongestionControl(),
+    }
+    _step(adapter, qp, QpState.INIT, known)
     settings = adapter.settings
     _step(
         adapter,
@@ -127,11 +129,13 @@ def _to_rtr(adapter: Adapter, qp: Qp, attr: QpAttr) -> None:
             "sack_threshold": settings.sack_threshold,
             "responder_trim_nack": settings.responder_trim_nack,
             "reverse_probes": settings.reverse_probes,
+            "now_ps": now_ps,
         },
     )
+    _deny(adapter, qp, ev_profile, now_ps)
 
 
-def _to_rts(adapter: Adapter, qp: Qp, attr: QpAttr) -> None:
+def _to_rts(adapter: Adapter, qp: Qp, attr: QpAttr, now_ps: int) -> None:
     if attr.cap is None:
         raise AssertionError("checked by Qp.check_step")
     settings = adapter.settings
@@ -152,10 +156,14 @@ def _to_rts(adapter: Adapter, qp: Qp, attr: QpAttr) -> None:
             "tail_probes": settings.tail_probes,
         },
     )
-    profile = _ev_profile(adapter, attr)
+    _deny(adapter, qp, _ev_profile(adapter, attr), now_ps)
+
+
+def _deny(adapter: Adapter, qp: Qp, profile: EvProfile | None, now_ps: int) -> None:
+    """What is denied in the profile is denied in the QP."""
     for record, denied in profile.records() if profile else ():
         if denied:
-            adapter.deny(qp, record.ev, denied=True)
+            adapter.deny(qp, record.ev, now_ps, denied=True)
 
 
 def _evs(adapter: Adapter, qp: Qp, attr: QpAttr) -> tuple[EvRecord, ...]:

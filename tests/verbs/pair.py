@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pymodel.base.time import US, EventQueue
-from pymodel.nic.config import QpSettings
+from pymodel.nic.config import DeviceConfig, QpSettings
+from pymodel.nic.device import Device
 from pymodel.nic.events import Action, CancelTimer, Event, FrameIn, FrameOut, SetTimer, TimerFired, WriteMemory
 from pymodel.paths.topology import Topology
+from pymodel.verbs.adapter import Adapter
 from pymodel.verbs.application import (
     create_context,
     create_cq,
@@ -28,7 +30,7 @@ BASE, SIZE = 0x7F00_0000_1000, 1 << 16
 DELAY = 4 * US
 TOPOLOGY = Topology(planes=2, t0=2, t1=2, hosts_per_t0=2)
 
-Loss = Callable[[int], bool]
+Loss = Callable[[int, bytes], bool]
 """Called for every frame with its sender, 0 or 1; true when it is lost."""
 
 
@@ -54,8 +56,15 @@ class Side:
 
     def __init__(self, name: str, settings: QpSettings) -> None:
         self.memory = Memory()
-        self.adapter = adapter_for(TOPOLOGY, name, self.memory, settings=settings)
         self.address = TOPOLOGY.inner_address(TOPOLOGY.host(name))
+        self._open(adapter_for(TOPOLOGY, name, self.memory, settings=settings))
+
+    def remake(self, config: DeviceConfig) -> None:
+        """Begin anew with another device in the place of this one."""
+        self._open(Adapter(Device(config), self.memory, find_paths=self.adapter.find_paths))
+
+    def _open(self, adapter: Adapter) -> None:
+        self.adapter = adapter
         self.context = create_context(self.adapter, privileged=True)
         self.region = reg_mr(self.context, BASE, SIZE)
         self.cq = create_cq(self.context, 1024)
@@ -86,7 +95,7 @@ RTS = QpAttr(state=QpState.RTS, sq_psn=0, max_wimm=8, mpr=8, linear_cnt=7, exp_c
 class Pair:
     """Two sides, `h0-0` and `h1-0`, and virtual time."""
 
-    def __init__(self, loss: Loss = lambda sender: False, settings: QpSettings | None = None) -> None:
+    def __init__(self, loss: Loss = lambda sender, data: False, settings: QpSettings | None = None) -> None:
         given = settings or QpSettings()
         self.sides = Side("h0-0", given), Side("h1-0", given)
         self.loss = loss
@@ -109,7 +118,7 @@ class Pair:
             for step in (INIT, RTR, RTS):
                 values = {**changed, **changes[who]}
                 known = {name: value for name, value in values.items() if getattr(step, name) is not None}
-                modify_qp(qp, replace(step, **known))
+                modify_qp(qp, replace(step, **known), self.now_ps)
         return made
 
     def write(
@@ -144,7 +153,7 @@ class Pair:
         side = self.sides[who]
         match action:
             case FrameOut(port, data):
-                if self.up[0, port] and self.up[1, port] and not self.loss(who):
+                if self.up[0, port] and self.up[1, port] and not self.loss(who, data):
                     self._queue.push(self.now_ps + DELAY, (1 - who, FrameIn(port, data)))
             case SetTimer(key, at_ps, generation):
                 side.timers[key] = generation
@@ -172,3 +181,5 @@ class Pair:
         end = self.now_ps + for_ps
         while (following := self._queue.next_ps()) is not None and following <= end:
             self.step()
+        if following is not None:
+            self.now_ps = end

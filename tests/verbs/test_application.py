@@ -81,15 +81,15 @@ LEGAL = {
 def test_each_step_of_a_qps_life(side: Side, start: QpState, to: QpState) -> None:
     qp = side.qp()
     for step in WAY[start]:
-        modify_qp(qp, step)
+        modify_qp(qp, step, 0)
     assert query_qp(qp).state is start
     if to in LEGAL[start]:
-        modify_qp(qp, STEPS[to])
+        modify_qp(qp, STEPS[to], 0)
         assert query_qp(qp).state is to
         assert query_qp(qp) == (QpAttr(state=to) if to is QpState.RESET else query_qp(qp))
     else:
         before = query_qp(qp)
-        refused(errno.EINVAL, lambda: modify_qp(qp, STEPS[to]), f"a move from {start.value} to {to.value}")
+        refused(errno.EINVAL, lambda: modify_qp(qp, STEPS[to], 0), f"a move from {start.value} to {to.value}")
         assert query_qp(qp) == before
 
 
@@ -117,11 +117,11 @@ def test_each_step_of_a_qps_life(side: Side, start: QpState, to: QpState) -> Non
 def test_a_step_needs_each_of_its_attributes(side: Side, state: QpState, name: str) -> None:
     qp = side.qp()
     for step in WAY[state][:-1]:
-        modify_qp(qp, step)
+        modify_qp(qp, step, 0)
     before = query_qp(qp)
-    refused(errno.EINVAL, lambda: modify_qp(qp, replace(STEPS[state], **{name: None})), name)
+    refused(errno.EINVAL, lambda: modify_qp(qp, replace(STEPS[state], **{name: None}), 0), name)
     assert query_qp(qp) == before
-    modify_qp(qp, STEPS[state])
+    modify_qp(qp, STEPS[state], 0)
 
 
 @pytest.mark.parametrize(
@@ -152,19 +152,19 @@ def test_a_wrong_attribute_is_refused_and_nothing_changes(
 ) -> None:
     qp = side.qp()
     for step in WAY[state][:-1]:
-        modify_qp(qp, step)
+        modify_qp(qp, step, 0)
     before = query_qp(qp)
-    refused(errno.EINVAL, lambda: modify_qp(qp, replace(STEPS[state], **changes)), words)
+    refused(errno.EINVAL, lambda: modify_qp(qp, replace(STEPS[state], **changes), 0), words)
     assert query_qp(qp) == before
-    modify_qp(qp, STEPS[state])
+    modify_qp(qp, STEPS[state], 0)
     assert query_qp(qp).state is state
 
 
 def test_what_rtr_brings_of_rts_need_not_be_repeated(side: Side) -> None:
     qp = side.qp()
-    modify_qp(qp, INIT)
-    modify_qp(qp, replace(RTR, mpr=3, max_wimm=5, cap=QpCap.DYNAMIC_MPR | QpCap.TRIM_NACK_DEST_UNSUPPORTED))
-    modify_qp(qp, replace(RTS, mpr=None, max_wimm=None))
+    modify_qp(qp, INIT, 0)
+    modify_qp(qp, replace(RTR, mpr=3, max_wimm=5, cap=QpCap.DYNAMIC_MPR | QpCap.TRIM_NACK_DEST_UNSUPPORTED), 0)
+    modify_qp(qp, replace(RTS, mpr=None, max_wimm=None), 0)
     core = qp.core.config
     assert (core.mpr_units, core.wimm, core.dynamic_mpr, core.trim_nack) == (3, 5, True, False)
     assert (query_qp(qp).mpr, query_qp(qp).max_wimm) == (3, 5)
@@ -173,7 +173,7 @@ def test_what_rtr_brings_of_rts_need_not_be_repeated(side: Side) -> None:
 def test_a_query_says_what_was_set(side: Side) -> None:
     qp = side.qp()
     for step in (INIT, RTR, RTS):
-        modify_qp(qp, step)
+        modify_qp(qp, step, 0)
     found = query_qp(qp)
     for step in (INIT, RTR):
         given = {name: getattr(step, name) for name in step.__dataclass_fields__ if name != "state"}
@@ -270,7 +270,7 @@ def test_a_wrong_request_is_refused_and_leaves_nothing(changes: dict[str, object
 def test_a_write_before_rts_is_refused(side: Side, state: QpState) -> None:
     qp = side.qp()
     for step in WAY[state]:
-        modify_qp(qp, step)
+        modify_qp(qp, step, 0)
     refused(errno.EINVAL, lambda: post_send(qp, SendRequest(wr_id=1), 0), f"a write in {state.value}")
     assert qp.sends == {}
 
@@ -279,14 +279,14 @@ def test_a_receive_is_refused_in_reset_and_taken_from_init_on() -> None:
     pair = Pair()
     qp = pair.sides[0].qp()
     refused(errno.EINVAL, lambda: pair.receive(0, qp), "a receive in RESET")
-    modify_qp(qp, INIT)
+    modify_qp(qp, INIT, 0)
     pair.receive(0, qp, wr_id=5)
-    modify_qp(qp, ERROR)
+    modify_qp(qp, ERROR, 0)
     assert [(done.wr_id, done.status) for done in pair.sides[0].poll()] == [(5, WcStatus.WR_FLUSH_ERR)]
 
 
 def test_full_queues_of_work_refuse_with_enomem() -> None:
-    pair = Pair(loss=lambda sender: True)
+    pair = Pair(loss=lambda sender, data: True)
     qps = pair.connect(qps=(pair.sides[0].qp(max_send_wr=2, max_recv_wr=1), pair.sides[1].qp()))
     for wr_id in (1, 2):
         pair.write(0, qps[0], 0, 10, wr_id=wr_id)
@@ -296,11 +296,11 @@ def test_full_queues_of_work_refuse_with_enomem() -> None:
 
 
 def test_in_error_work_is_flushed_at_once_and_what_was_open_once() -> None:
-    pair = Pair(loss=lambda sender: True)
+    pair = Pair(loss=lambda sender, data: True)
     here, _ = pair.connect()
     pair.write(0, here, 0, 10, wr_id=1, signaled=False)
     pair.receive(0, here, wr_id=2)
-    modify_qp(here, ERROR)
+    modify_qp(here, ERROR, 0)
     pair.settle(0)
     pair.write(0, here, 0, 10, wr_id=3)
     pair.receive(0, here, wr_id=4)
@@ -313,8 +313,8 @@ def test_in_error_work_is_flushed_at_once_and_what_was_open_once() -> None:
 
 
 def test_reset_and_destroy_forget_work_without_a_word() -> None:
-    pair = Pair(loss=lambda sender: True)
-    for leave in (lambda qp: modify_qp(qp, RESET), destroy_qp):
+    pair = Pair(loss=lambda sender, data: True)
+    for leave in (lambda qp: modify_qp(qp, RESET, 0), destroy_qp):
         here, _ = pair.connect()
         pair.write(0, here, 0, 10)
         pair.receive(0, here)
@@ -329,8 +329,8 @@ def test_a_qp_lives_again_after_error_and_reset() -> None:
     pair = Pair()
     here, there = pair.connect()
     for qp in (here, there):
-        modify_qp(qp, ERROR)
-        modify_qp(qp, RESET)
+        modify_qp(qp, ERROR, 0)
+        modify_qp(qp, RESET, 0)
     pair.connect(qps=(here, there), psns=(5, 6))
     pair.write(0, here, 0, 3000)
     pair.run()
@@ -382,7 +382,7 @@ def test_a_bad_key_or_range_fails_both_qps_and_writes_nothing(case: str) -> None
 
 
 def test_a_peer_that_is_gone_ends_in_retry_exceeded() -> None:
-    pair = Pair(loss=lambda sender: True)
+    pair = Pair(loss=lambda sender, data: True)
     here, _ = pair.connect(changes=({"linear_cnt": 1, "exp_cnt": 1, "timeout": 0}, {}))
     pair.write(0, here, 0, 10, signaled=False)
     pair.run()
@@ -484,17 +484,17 @@ def test_a_hint_is_kept_and_cannot_go_while_a_qp_has_it(side: Side) -> None:
     modify_qp_hint(hint, QpHintAttr(num_send_peers=7))
     assert query_qp_hint(hint) == QpHintAttr(num_send_peers=7)
     qp = side.qp()
-    modify_qp(qp, replace(INIT, hint=hint))
+    modify_qp(qp, replace(INIT, hint=hint), 0)
     refused(errno.EBUSY, lambda: destroy_qp_hint(hint), f"QP {qp.qpn}")
-    modify_qp(qp, INIT)
+    modify_qp(qp, INIT, 0)
     destroy_qp_hint(hint)
     refused(errno.EINVAL, lambda: query_qp_hint(hint))
-    refused(errno.EINVAL, lambda: modify_qp(qp, replace(INIT, hint=hint)))
+    refused(errno.EINVAL, lambda: modify_qp(qp, replace(INIT, hint=hint), 0))
     refused(errno.EINVAL, lambda: QpHintAttr(num_send_peers=-1))
 
 
 def test_a_context_takes_all_that_is_its_own_with_it() -> None:
-    pair = Pair(loss=lambda sender: True)
+    pair = Pair(loss=lambda sender, data: True)
     side = pair.sides[0]
     here, _ = pair.connect()
     pair.write(0, here, 0, 10)
