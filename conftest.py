@@ -23,6 +23,7 @@ settings.load_profile("shared machine")
 NEEDS = {
     "bmv2": ("simple_switch_grpc",),
     "p4c": ("p4c-bm2-ss",),
+    "p4testgen": ("p4testgen",),
     "tshark": ("tshark",),
     "rtl": ("verilator", "g++", "perl", "make"),
 }

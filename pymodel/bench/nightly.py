@@ -35,7 +35,14 @@ class Job:
     sources: tuple[str, ...]
 
 
-JOBS: tuple[Job, ...] = (Job("wire", ("tests/wire",), ("pymodel/wire/**/*.py", "tests/wire/**/*.py")),)
+JOBS: tuple[Job, ...] = (
+    Job("wire", ("tests/wire",), ("pymodel/wire/**/*.py", "tests/wire/**/*.py")),
+    Job(
+        "testgen",
+        ("tests/switch/test_testgen.py",),
+        ("p4/**/*.p4", "pymodel/switch/**/*.py", "tests/switch/bench.py", "tests/switch/testgen/*"),
+    ),
+)
 
 
 def source_hash(job: Job, root: Path = ROOT) -> str:
