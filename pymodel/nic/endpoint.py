@@ -99,10 +99,12 @@ class Endpoint:
             raise InputError(where, f"peer address {work.peer_address:#x}", "an address of 128 bits")
         if work.timeout_ps < 1:
             raise InputError(where, f"a timeout of {work.timeout_ps} ps", "1 ps or more")
+        if work.dscp is not None and not 0 <= work.dscp < 64:
+            raise InputError(where, f"DSCP {work.dscp}", "a number from 0 to 63")
         asked = _Asked(work.peer_address, work.op, now_ps, timestamp(now_ps), now_ps + work.timeout_ps, work.request)
         number = self._new_id()
         self._asked[number] = asked
-        self._request(EvSlot(work.record), asked, number, out)
+        self._request(EvSlot(work.record), asked, number, out, work.dscp)
         self._watch_requests(out)
 
     def probe_ev(self, peer_address: int, slot: EvSlot, reverse: ReversePaths, now_ps: int, out: list[Action]) -> None:
@@ -164,24 +166,37 @@ class Endpoint:
         self._next_id = _REQUEST_ID.add(number, 1)
         return number
 
-    def _request(self, slot: EvSlot, asked: _Asked, number: int, out: list[Action]) -> None:
+    def _request(self, slot: EvSlot, asked: _Asked, number: int, out: list[Action], dscp: int | None = None) -> None:
         if not self._ports.up >> slot.port & 1:
             return
         body = Erth(op=asked.op, port_status_mask=self._ports.up, tx_timestamp=asked.stamp)
         srh = slot.record.segment is not None
         data = self._frame(
-            slot.port, asked.peer_address, Opcode.ENDPOINT_REQUEST, number, body, slot.ev, slot.path, srh
+            slot.port, asked.peer_address, Opcode.ENDPOINT_REQUEST, number, body, slot.ev, slot.path, srh, dscp
         )
         out.append(FrameOut(slot.port, data))
 
     def _frame(
-        self, port: int, peer: int, opcode: Opcode, number: int, body: PackedHeader, ev: int, path: bytes, srh: bool
+        self,
+        port: int,
+        peer: int,
+        opcode: Opcode,
+        number: int,
+        body: PackedHeader,
+        ev: int,
+        path: bytes,
+        srh: bool,
+        dscp: int | None = None,
     ) -> bytes:
-        """A frame of the class that is never trimmed (mrc-facts.md 11); without a path it is not encapsulated."""
+        """A frame of class `dscp`, else of the one that is never trimmed (mrc-facts.md 11).
+
+        Without a path it is not encapsulated.
+        """
         own = self._device.ports[port]
+        dscp = self._device.options.dscp.no_trim if dscp is None else dscp
         template = FrameTemplate(
             ethernet=Ethernet(dst=own.switch_mac, src=own.mac),
-            ip=Ipv6(ecn=Ecn.ECT0, dscp=self._device.options.dscp.no_trim, src=self._device.address, dst=peer),
+            ip=Ipv6(ecn=Ecn.ECT0, dscp=dscp, src=self._device.address, dst=peer),
             outer_src=own.source_address if path else None,
             srh=srh,
             options=self._device.options,

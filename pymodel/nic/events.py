@@ -91,7 +91,8 @@ class PostEndpointRequest:
 
     EV_PROBE asks whether the path works; PORT_STATUS_UPDATE tells which local ports are up, which the device also does
     by itself. The answer is a `Notify("endpoint_response")` with request, op, rtt_ps, and the port of arrival; without
-    one within `timeout_ps` there is a `Notify("endpoint_timeout")`. `request` is the caller's number for it.
+    one within `timeout_ps` there is a `Notify("endpoint_timeout")`. `request` is the caller's number for it, `dscp` the
+    traffic class that it picks, else the one that is never trimmed.
     """
 
     request: int
@@ -99,6 +100,7 @@ class PostEndpointRequest:
     peer_address: int
     record: EvRecord
     timeout_ps: int
+    dscp: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,24 +86,32 @@ class EpBatch:
 
 
 def ep_batch_send(
-    context: Context, op: EndpointOp, requests: Sequence[EpRequest], rsp_timeout: int, now_ps: int
+    context: Context,
+    op: EndpointOp,
+    requests: Sequence[EpRequest],
+    rsp_timeout: int,
+    now_ps: int,
+    *,
+    req_tc: int | None = None,
 ) -> EpBatch:
     """Send endpoint requests of one kind at `now_ps` and return the batch that collects the responses.
 
-    `rsp_timeout` is in ns. PORT_STATUS_UPDATE tells the peers which ports of the device are up. EINVAL: no request,
-    a number twice or wider than 16 bits, a port or an address that cannot be, a timeout of 0 or beyond 32 bits.
-    EAGAIN: too many requests on their way. EPERM: a process without privilege.
+    `rsp_timeout` is in ns; `req_tc` is the DSCP of the requests, else they are never trimmed. PORT_STATUS_UPDATE tells
+    the peers which ports of the device are up.
+
+    EINVAL: no request, a number twice or wider than 16 bits, a port, an address or a DSCP that cannot be, a timeout of
+    0 or beyond 32 bits. EAGAIN: too many requests on their way. EPERM: a process without privilege.
     """
     context.require_privilege()
     adapter = context.adapter
-    _check(requests, rsp_timeout, adapter.ports)
+    _check(requests, rsp_timeout, req_tc, adapter.ports)
     capable = adapter.device.config.capabilities.service_time
     batch = EpBatch(op, capable)
     for request in requests:
         number = adapter.new_work()
         # The free bits of the EV tell requests over one path apart.
         record = request.ev.record(random.Random(request.req_id))
-        event = PostEndpointRequest(number, op, request.dgid, record, rsp_timeout * NS)
+        event = PostEndpointRequest(number, op, request.dgid, record, rsp_timeout * NS, req_tc)
         with refusing(errno.EAGAIN):
             actions = adapter.device.handle(event, now_ps)
         batch.add(request.req_id)
@@ -112,7 +120,7 @@ def ep_batch_send(
     return batch
 
 
-def _check(requests: Sequence[EpRequest], rsp_timeout: int, ports: int) -> None:
+def _check(requests: Sequence[EpRequest], rsp_timeout: int, req_tc: int | None, ports: int) -> None:
     def invalid(found: str, expected: str) -> VerbsError:
         return VerbsError(errno.EINVAL, "endpoint requests", found, expected)
 
@@ -120,6 +128,8 @@ def _check(requests: Sequence[EpRequest], rsp_timeout: int, ports: int) -> None:
         raise invalid("none", "at least one")
     if not 1 <= rsp_timeout <= _TIMEOUT_MAX_NS:
         raise invalid(f"a timeout of {rsp_timeout} ns", f"1 to {_TIMEOUT_MAX_NS} ns")
+    if req_tc is not None and not 0 <= req_tc < 64:
+        raise invalid(f"DSCP {req_tc}", "a number from 0 to 63")
     seen: set[int] = set()
     for request in requests:
         if not 0 <= request.req_id < 1 << 16 or request.req_id in seen:

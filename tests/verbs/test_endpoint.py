@@ -9,11 +9,12 @@ import pytest
 
 from pymodel.base.time import NS, US
 from pymodel.nic.config import Capabilities
-from pymodel.nic.events import PortChange
+from pymodel.nic.events import FrameOut, PortChange
 from pymodel.verbs.application import create_context
 from pymodel.verbs.endpoint import EpBatch, EpRequest, EpResponse, ep_batch_send
 from pymodel.verbs.ev_profile import Ev
-from pymodel.wire.spec import EndpointOp
+from pymodel.wire.parser import parse
+from pymodel.wire.spec import DscpMap, EndpointOp
 from tests.verbs.pair import DELAY, TOPOLOGY, Pair
 from tests.verbs.test_application import refused
 
@@ -82,6 +83,25 @@ def test_the_peers_service_time_is_taken_out_when_both_can(takes_out: bool, rtt:
     batch = send(pair, PROBES[:1])
     pair.run(100 * US)
     assert batch.responses == [EpResponse(100, 1, rtt, takes_out)]
+
+
+@pytest.mark.parametrize(("req_tc", "seen"), [(None, DscpMap().no_trim), (0, 0), (33, 33), (63, 63)])
+def test_the_controller_picks_the_class_of_requests(req_tc: int | None, seen: int) -> None:
+    side = Pair().sides[0]
+    ep_batch_send(side.context, EndpointOp.EV_PROBE, PROBES[:1], TIMEOUT, 0, req_tc=req_tc)
+    (sent,) = [parse(action.data) for action in side.adapter.drain() if isinstance(action, FrameOut)]
+    assert sent.ip.dscp == sent.outer.dscp == seen
+
+
+@pytest.mark.parametrize("req_tc", [-1, 64])
+def test_a_class_that_is_no_dscp_is_refused(req_tc: int) -> None:
+    side = Pair().sides[0]
+    refused(
+        errno.EINVAL,
+        lambda: ep_batch_send(side.context, EndpointOp.EV_PROBE, PROBES, TIMEOUT, 0, req_tc=req_tc),
+        "a number from 0 to 63",
+    )
+    assert side.adapter.drain() == []
 
 
 @pytest.mark.parametrize(
