@@ -22,7 +22,7 @@ from pymodel.nic.lifecycle import QpState
 from pymodel.paths.ev import EvRecord
 from pymodel.verbs.cc_profile import CcProfile
 from pymodel.verbs.errors import VerbsError
-from pymodel.verbs.ev_profile import EvProfile, EvState
+from pymodel.verbs.ev_profile import Ev, EvProfile, EvState
 from pymodel.verbs.events import AsyncEvent, AsyncEventType, EvEvent, EvEventQueue
 from pymodel.verbs.profiles import EvFormatProfile, Profile, ProfileState
 from pymodel.verbs.queue_pair import NO_PROFILE, Qp
@@ -142,12 +142,17 @@ class Adapter:
     def perform(self, actions: Sequence[Action]) -> None:
         """Take what the device wants: completions and notices are told, all of it is kept for the caller."""
         waiting = deque(actions)
+        wr_ids: dict[int, int] = {}
         while waiting:
             action = waiting.popleft()
             if isinstance(action, Complete):
+                number = action.wr_id
                 action = self._complete(action, waiting)
+                wr_ids[number] = action.wr_id
             elif isinstance(action, Notify):
                 self._notice(action)
+                if action.kind == "write_ended":
+                    action = _renumbered(action, wr_ids)
             self._actions.append(action)
 
     def _complete(self, action: Complete, waiting: deque[Action]) -> Complete:
@@ -189,10 +194,10 @@ class Adapter:
         profile = None if number is None else self.ev_profiles.get(number)
         if number is None or profile is None or profile.attr.event_mask is None or not profile.attr.event_mask & state:
             return
-        known = profile.ev_of(ev)
-        if known is not None:
+        slot = qp.core.requester.evs.find(ev)
+        if slot is not None:
             for queue in self.ev_queues:
-                queue.push(EvEvent(number, known, state))
+                queue.push(EvEvent(number, Ev.of(slot.record), state))
 
     def deny(self, qp: Qp, ev: int, now_ps: int, *, denied: bool) -> None:
         """Take the EV of 32 bits `ev` out of a QP's use, or give it back."""
@@ -313,3 +318,8 @@ class Adapter:
         used = sum(1 for other, profile in known.items() if other != number and profile.state is not ProfileState.INIT)
         if used >= most:
             raise VerbsError(errno.EINVAL, f"{what} {number}", f"{used} others in use", f"at most {most}")
+
+
+def _renumbered(notice: Notify, wr_ids: Mapping[int, int]) -> Notify:
+    """The counts of a write, which stand right behind its completion, with the application's number of it."""
+    return Notify(notice.kind, tuple((k, wr_ids[v] if k == "wr_id" else v) for k, v in notice.details))

@@ -170,10 +170,6 @@ class EvProfile(Profile[EvProfileAttr]):
         """The EVs as the NIC takes them, each with whether it is denied."""
         return [(slot.record, slot.denied) for slot in self._slots if slot is not None]
 
-    def ev_of(self, ev: int) -> Ev | None:
-        """The EV whose inner header carries the 32 bits `ev`."""
-        return next((slot.ev for slot in self._slots if slot is not None and slot.record.ev == ev), None)
-
     def find(self, ev: Ev) -> list[int]:
         """Places of `ev` in the array; VerbsError ENOENT when it has none."""
         places = [place for place, slot in enumerate(self._slots) if (UNPOPULATED if slot is None else slot.ev) == ev]

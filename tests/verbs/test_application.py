@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from pymodel.nic.events import PortChange
+from pymodel.nic.events import Complete, Notify, PortChange
 from pymodel.verbs.application import (
     ack_async_event,
     ack_cq_events,
@@ -206,6 +206,20 @@ def test_writes_and_immediates_arrive_and_complete_once() -> None:
     assert pair.sides[0].poll() == pair.sides[1].poll() == []
     for start, length in ((0, 5000), (8192, 3000)):
         assert pair.sides[1].memory.read(BASE + start, length) == pair.sides[0].memory.read(BASE + start, length)
+
+
+def test_a_fabric_sees_the_applications_numbers() -> None:
+    pair = Pair()
+    here, _ = pair.connect()
+    seen = []
+    handle = pair.sides[0].adapter.handle
+    pair.sides[0].adapter.handle = lambda event, now_ps: seen.extend(actions := handle(event, now_ps)) or actions
+    for wr_id in (2**40, 7, 7):
+        pair.write(0, here, 0, 3000, wr_id=wr_id)
+    pair.run()
+    assert [action.wr_id for action in seen if isinstance(action, Complete)] == [2**40, 7, 7]
+    ended = [dict(action.details) for action in seen if isinstance(action, Notify) and action.kind == "write_ended"]
+    assert [(details["wr_id"], details["packets"]) for details in ended] == [(2**40, 3), (7, 3), (7, 3)]
 
 
 def test_pieces_of_memory_are_written_one_after_the_other() -> None:

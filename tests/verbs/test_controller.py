@@ -542,6 +542,19 @@ def test_the_event_mask_says_what_is_told(pair: Pair, context: Context, mask: Ev
     assert [ev for ev, state in states.items() if state is EvState.ASSUMED_BAD] == [event.ev]
 
 
+def test_evs_that_the_nic_found_are_told_too(pair: Pair, context: Context) -> None:
+    queue = create_ev_event_cq(context, 16)
+    modify_ev_profile(context, PROFILE, AUTO)
+    modify_ev_profile(context, PROFILE, EvProfileAttr(state=S.ONLINE))
+    here, _ = pair.connect(changes=({"ev_profile_id": PROFILE}, {}))
+    numbers = count()
+    pair.loss = lambda sender, data: sender == 0 and next(numbers) == 0
+    pair.write(0, here, 0, 30000)
+    pair.run()
+    (event,) = poll_ev_event(queue, 16)
+    assert event.ev in [Ev.of(slot.record) for slot in here.core.requester.evs.retired]
+
+
 def test_an_ev_that_comes_back_is_told(pair: Pair, context: Context) -> None:
     queue = create_ev_event_cq(context, 16)
     lossy_ev(pair, EvState(3))
