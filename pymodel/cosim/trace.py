@@ -2,7 +2,8 @@
 
 Each probe is an MRC endpoint request (EV_PROBE, `mrc-facts.md` 1.10) as a NIC sends it, on the EV's own path, with an
 outer hop limit that ends on the way. The switch where it ends answers by ICMPv6 (`pymodel.switch.responder`); what the
-answer quotes of the probe tells which probe it was and by which of its uSIDs the switch was addressed.
+answer quotes of the probe tells which probe it was and by which of its uSIDs the switch was addressed. The NIC at the
+end of the path answers the request itself.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 
 from pymodel.base.errors import InputError
 from pymodel.base.time import US
-from pymodel.cosim.fabric import Fabric, Host, HostMemory
+from pymodel.cosim.fabric import Core, Fabric, Host, HostMemory
 from pymodel.cosim.run import cables_of, start_switches, topology_of
 from pymodel.cosim.scenario import Scenario
+from pymodel.nic.attach import device_for
 from pymodel.nic.events import Action, Command, Event, FrameIn, FrameOut
 from pymodel.paths import topology as nodes
 from pymodel.paths import usid
@@ -30,7 +32,6 @@ from pymodel.wire.parser import parse
 from pymodel.wire.spec import (
     DEFAULT_OPTIONS,
     ENDPOINT_QP,
-    PSN_BITS,
     EndpointOp,
     Ethertype,
     Icmpv6Type,
@@ -48,20 +49,22 @@ TRIES = 3
 
 _GAP_PS = 1 * US
 
+_REQUEST_ID_BITS = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Hop:
     """Where the probe with hop limit `number` ended. `node` is None when nobody answered in `TRIES` probes.
 
-    `port` is the port of `node` through which the probe came, None when the hop before is not known. `after_ps` is the
-    virtual time from the probe to the answer, or to the arrival when `node` is the destination.
+    `port` is the port of `node` through which the probe came, None when the hop before is not known. `round_trip_ps` is
+    the virtual time from the probe to its answer.
     """
 
     number: int
     node: str | None = None
     address: int = 0
     port: int | None = None
-    after_ps: int = 0
+    round_trip_ps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,9 @@ def trace(
     topology = topology_of(scenario)
     here, there = topology.host(source), topology.host(destination)
     record = _record(scenario, topology, here, there, ev, index)
-    stations = {name: _Station() for name in (source, destination)}
-    hosts = {name: Host(station, HostMemory(0, b"")) for name, station in stations.items()}
+    station = _Station()
+    cores: dict[str, Core] = {source: station, destination: device_for(topology, destination)}
+    hosts = {name: Host(core, HostMemory(0, b"")) for name, core in cores.items()}
     with contextlib.ExitStack() as resources:
         places = [place for place in topology.switches() if place.plane == record.port]
         switches = {}
@@ -111,7 +115,7 @@ def trace(
             limit_punts(target.control.client)
             switches[name] = AnsweringSwitch(target, Responder(topology, topology.switch(name)))
         fabric = Fabric(hosts, switches, cables_of(topology, scenario.links, scenario.seed))
-        tracer = _Tracer(fabric, topology, stations, here, there, record)
+        tracer = _Tracer(fabric, topology, station, here, there, record)
         hops, reached = tracer.run()
     return Trace(source, destination, record, scenario.switch, tuple(hops), reached)
 
@@ -136,14 +140,14 @@ class _Tracer:
         self,
         fabric: Fabric,
         topology: Topology,
-        stations: dict[str, _Station],
+        station: _Station,
         here: nodes.Host,
         there: nodes.Host,
         record: EvRecord,
     ) -> None:
         self._fabric = fabric
         self._topology = topology
-        self._source, self._destination = stations[here.name], stations[there.name]
+        self._station = station
         self._here, self._there = here, there
         self._record = record
         self._probes = 0
@@ -167,23 +171,22 @@ class _Tracer:
     def _probe(self, number: int, before: Switch | nodes.Host | None) -> tuple[Hop, Switch | nodes.Host | None]:
         for _ in range(TRIES):
             sent_ps = self._fabric.now_ps + _GAP_PS
-            self._source.to_send.append(FrameOut(self._record.port, self._frame(number)))
+            self._station.to_send.append(FrameOut(self._record.port, self._frame(number)))
             self._fabric.post(self._here.name, Command("send", 1), sent_ps)
             while self._fabric.step():
                 pass
-            for at_ps, port, _ in self._destination.received:
-                address = self._topology.inner_address(self._there)
-                return Hop(number, self._there.name, address, port, at_ps - sent_ps), self._there
-            for at_ps, _, data in self._source.received:
+            came, self._station.received = self._station.received, []
+            for at_ps, port, data in came:
+                if self._is_response(data):
+                    address = self._topology.inner_address(self._there)
+                    # A NIC answers by the port through which the request came, and this is that plane's port here.
+                    return Hop(number, self._there.name, address, port, at_ps - sent_ps), self._there
                 answer = self._understood(data)
                 if answer:
                     place, addressed_as = answer
                     port_in = self._port_in(place, addressed_as, before)
-                    self._source.received.clear()
-                    return Hop(
-                        number, place.name, loopback_address(self._topology, place), port_in, at_ps - sent_ps
-                    ), place
-            self._source.received.clear()
+                    address = loopback_address(self._topology, place)
+                    return Hop(number, place.name, address, port_in, at_ps - sent_ps), place
         return Hop(number), None
 
     def _frame(self, hop_limit: int) -> bytes:
@@ -200,10 +203,19 @@ class _Tracer:
             ethernet=Ethernet(src=topology.host_mac(here, plane), dst=topology.switch_mac(self._t0, here.downlink)),
             ip=inner,
             ev=self._record.ev,
-            bth=Bth(opcode=Opcode.ENDPOINT_REQUEST, dest_qp=ENDPOINT_QP, psn=self._probes % (1 << PSN_BITS)),
+            bth=Bth(opcode=Opcode.ENDPOINT_REQUEST, dest_qp=ENDPOINT_QP, psn=self._probes % (1 << _REQUEST_ID_BITS)),
             extensions=[Erth(op=EndpointOp.EV_PROBE)],
             outer=encapsulate(inner, src=source, dst=self._record.address, hop_limit=hop_limit),
             segments=() if self._record.segment is None else (self._record.segment,),
+        )
+
+    def _is_response(self, data: bytes) -> bool:
+        """Whether `data` is the destination's answer to the last probe."""
+        frame = parse(data)
+        return (
+            isinstance(frame, Frame)
+            and frame.opcode == Opcode.ENDPOINT_RESPONSE
+            and frame.psn == self._probes % (1 << _REQUEST_ID_BITS)
         )
 
     def _understood(self, data: bytes) -> tuple[Switch, int] | None:
@@ -218,7 +230,7 @@ class _Tracer:
             return None
         quoted = message[Icmpv6.SIZE :]
         probe = parse(Ethernet(ethertype=Ethertype.IPV6).pack() + quoted)
-        if not isinstance(probe, Frame) or probe.bth.psn != self._probes:
+        if not isinstance(probe, Frame) or probe.psn != self._probes % (1 << _REQUEST_ID_BITS):
             return None
         return place, usid.usids_of(Ipv6.unpack(quoted).dst)[0]
 

@@ -21,19 +21,18 @@ def trace_page(trace: Trace) -> RenderableType:
     if record.segment is not None:
         lines.append(f"then {usid.text(record.segment)}")
     table = Table(box=SIMPLE, pad_edge=False, collapse_padding=True)
-    for column in ("hop", "node", "address", "came through", "after (us)"):
-        table.add_column(column, justify="right" if column in ("hop", "after (us)") else "left", no_wrap=True)
+    for column in ("hop", "node", "address", "came through", "round trip (us)"):
+        table.add_column(column, justify="right" if column in ("hop", "round trip (us)") else "left", no_wrap=True)
     for hop in trace.hops:
         table.add_row(*_row(hop))
-    meaning = f"after: until the answer was back at {trace.source}; for {trace.destination} one way"
     verdict = f"reached {trace.destination}" if trace.reached else f"{trace.destination} NOT reached"
     style = "green" if trace.reached else "red"
     title = f"{trace.source} to {trace.destination}: " + "\n".join(lines)
-    return Group(Text(title), table, Text(meaning), Text(verdict, style=style))
+    return Group(Text(title), table, Text(verdict, style=style))
 
 
 def _row(hop: Hop) -> tuple[str, ...]:
     if hop.node is None:
         return str(hop.number), "*", f"silent to {TRIES} probes", "", ""
     port = "unknown" if hop.port is None else f"port {hop.port}"
-    return str(hop.number), hop.node, usid.text(hop.address), port, microseconds(hop.after_ps)
+    return str(hop.number), hop.node, usid.text(hop.address), port, microseconds(hop.round_trip_ps)
