@@ -38,9 +38,9 @@ class Job:
 JOBS: tuple[Job, ...] = (
     Job("wire", ("tests/wire",), ("pymodel/wire/**/*.py", "tests/wire/**/*.py")),
     Job(
-        "testgen",
-        ("tests/switch/test_testgen.py",),
-        ("p4/**/*.p4", "pymodel/switch/**/*.py", "tests/switch/bench.py", "tests/switch/testgen/*"),
+        "switch",
+        ("tests/switch",),
+        ("p4/**/*.p4", "pymodel/switch/**/*.py", "tests/switch/**/*.py", "tests/switch/testgen/*.p4"),
     ),
 )
 
