@@ -96,7 +96,7 @@ class Side:
 class Soak:
     """The run. `step` until it is False."""
 
-    def __init__(self, seed: int, packets: int, faults: Faults = Faults()) -> None:  # noqa: B008
+    def __init__(self, seed: int, packets: int, faults: Faults = Faults()) -> None:
         """Post writes until `packets` data packets have been sent, then let all come to rest."""
         self.draw = random.Random(seed)
         self.faults = faults

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable
 from enum import Enum
 from typing import Any
@@ -24,7 +24,7 @@ Canon = Callable[[Any, Any], Hashable]
 def canonical(root: object, *, now_ps: int = 0, fixed: Iterable[object] = (), canon: dict[str, Canon] | None = None):
     """`root` as a value that compares: equal values behave alike.
 
-    Times count from `now_ps`. `fixed` are objects that never change, compared by which they are. `canon` names fields,
+    Times count from `now_ps`; a `Counter` is for reports and left out. `fixed` are objects that never change, compared by which they are. `canon` names fields,
     "Class.field", that are not to be taken as they stand.
     """
     names = {id(each): number for number, each in enumerate(fixed)}
@@ -46,6 +46,8 @@ def canonical(root: object, *, now_ps: int = 0, fixed: Iterable[object] = (), ca
             return kind(map(walk, value)) if kind is not bytearray else bytes(value)
         if number in met:
             return ("met", met[number])
+        if kind is Counter:
+            return "statistics"
         met[number] = len(met)
         if kind in (list, deque):
             return (kind.__name__, *map(walk, value))

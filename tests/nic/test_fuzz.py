@@ -1,0 +1,150 @@
+"""Noise into a QP in each state of its life: nothing raises, and nothing changes without a valid frame of that QP."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pymodel.bench.nightly import report_figure
+from pymodel.nic.events import Complete, FrameIn, FrameOut, PostReceive, PostWrite, WriteMemory
+from pymodel.nic.lifecycle import QpState
+from pymodel.wire.frame import Frame
+from pymodel.wire.headers import Bth, Eeth, Erth
+from pymodel.wire.parser import parse
+from pymodel.wire.spec import DATA_OPCODES, AethSyndrome, DscpMap, NackReason, Opcode
+from tests.nic.frame_noise import icrc, noise
+from tests.nic.peer import BASE, OWN, OWN_QPN, PEER, acknowledge, arrive, nack, probe, sack, write
+from tests.nic.state import canonical
+from tests.nic.test_lifecycle import made
+
+RESET, INIT, RTR, RTS, ERROR = QpState
+MTU, FIRST_IN, FIRST_OUT = 1024, 7, 9  # as `made` has them
+LENGTH = 1 << 20
+ADDRESSES = PEER.to_bytes(16, "big") + OWN.to_bytes(16, "big")
+ROUND = 500
+
+
+def seeds():
+    """A frame of each kind that means something to the QP of `busy`."""
+    evs = {packet.psn: packet.ev.ev for packet in busy(RTS).qp(OWN_QPN).requester.window._packets.values()}
+    sent = FIRST_OUT + 5
+    events = [
+        write(FIRST_IN + 3 + i, bytes(MTU), opcode=opcode, msn=1 + i, va=BASE + 5000 * i)
+        for i, opcode in enumerate(sorted(DATA_OPCODES))
+    ]
+    events += [write(FIRST_IN + 9, b"", timestamp=None, msn=9), write(FIRST_IN + 1, bytes(5), msn=0)]
+    events += [write(FIRST_IN + 2, bytes(MTU), dscp=DscpMap().trimmed), write(FIRST_IN + 4000, bytes(9))]
+    events += [sack(FIRST_OUT + 4, 0b1011, offset=3), sack(FIRST_OUT + 3, 1 << 9), sack(sent, m=1, entropy=evs[sent])]
+    events += [nack(sent, reason, evs[sent]) for reason in NackReason]
+    events += [acknowledge(syndrome, 1, FIRST_OUT + 2) for syndrome in AethSyndrome]
+    events += [probe(3), sack(FIRST_OUT, pr=1, ack_psn_offset=0)]
+    events += [arrive(Bth(opcode=Opcode.ENDPOINT_REQUEST, dest_qp=2), Erth(op=op, port_status_mask=1)) for op in (0, 1)]
+    events += [arrive(Bth(opcode=Opcode.ENDPOINT_RESPONSE, dest_qp=2), Eeth(op=op)) for op in (0, 1)]
+    return [event.data for event in events]
+
+
+def busy(state):
+    """A device whose QP is in `state`, and in the middle of things where the state allows."""
+    nic = made(RTS if state is ERROR else state)
+    if state in (RTR, RTS, ERROR):
+        for wr_id in range(3):
+            nic.handle(PostReceive(OWN_QPN, wr_id), 0)
+        for psn in (FIRST_IN, FIRST_IN + 2):
+            nic.handle(write(psn, bytes(MTU), opcode=Opcode.WRITE_MIDDLE), 0)
+    if state in (RTS, ERROR):
+        nic.handle(PostWrite(OWN_QPN, 1, bytes(30 * MTU), BASE, 0), 0)
+        nic.handle(PostWrite(OWN_QPN, 2, b"x", BASE, 0, immediate=5), 0)
+        nic.handle(sack(FIRST_OUT + 3, 0b1), 0)
+    if state is ERROR:
+        nic.modify_qp(OWN_QPN, ERROR)
+    assert nic.query_qp(OWN_QPN).state is state
+    return nic
+
+
+def is_valid(data):
+    """Has `data` a claim to change the QP: does it parse, is it the QP's, or an endpoint operation of its peer?"""
+    frame = parse(data)
+    if not isinstance(frame, Frame):
+        return False
+    if frame.opcode in (Opcode.ENDPOINT_REQUEST, Opcode.ENDPOINT_RESPONSE):
+        return True
+    return frame.dest_qp == OWN_QPN and data[frame._ip + 8 : frame._ip + 40] == ADDRESSES
+
+
+def flood(state, frames, seed):
+    """Noise in rounds, each into a new device: first what is not valid, then what is. Returns how many were valid."""
+    draw, templates, taken = random.Random(seed), seeds(), 0
+    for _ in range(0, frames, ROUND):
+        nic = busy(state)
+        qp = nic.qp(OWN_QPN)
+        before = canonical(qp)
+        valid = []
+        for _ in range(ROUND):
+            data = noise(draw, templates)
+            if is_valid(data):
+                valid.append(data)
+            else:
+                assert nic.handle(FrameIn(draw.randrange(2), data), 0) == [], data.hex()
+        assert canonical(qp) == before
+        for data in valid:
+            for action in nic.handle(FrameIn(draw.randrange(2), data), 0):
+                check(state, nic, action)
+        if state in (RESET, INIT):
+            assert canonical(qp) == before
+        after = nic.query_qp(OWN_QPN).state
+        assert after is state or (state in (RTR, RTS) and after is ERROR)
+        taken += len(valid)
+    return taken
+
+
+def check(state, nic, action):
+    """What may follow from a frame in `state`."""
+    match action:
+        case WriteMemory(address, data):
+            assert state in (RTR, RTS)
+            assert BASE <= address <= address + len(data) <= BASE + LENGTH
+        case Complete():
+            assert state in (RTR, RTS)
+        case FrameOut(_, data):
+            assert isinstance(parse(data), Frame)
+    if state is RTS:
+        assert nic.qp(OWN_QPN).requester.window.inflight >= 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", QpState, ids=lambda state: state.value)
+def test_s07_noise_in_each_state(state, record_property):
+    """20,000 frames for each of the five states."""
+    valid = flood(state, 20_000, seed=f"noise {state.value}")
+    record_property("frames of noise", 20_000)
+    assert 1_000 < valid < 10_000, "both kinds took part"
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("state", QpState, ids=lambda state: state.value)
+def test_a_million_frames_of_noise(state):
+    valid = flood(state, 1_000_000, seed=f"night {state.value}")
+    report_figure(f"frames of noise in {state.value}", 1_000_000)
+    report_figure(f"valid frames among the noise in {state.value}", valid)
+
+
+def test_the_icrc_of_the_noise_is_that_of_the_frames():
+    for data in seeds():
+        frame = parse(data)
+        assert isinstance(frame, Frame)
+        assert frame.trim_reason is not None or icrc(data[:-4]) == data[-4:]
+
+
+def test_each_seed_means_something_to_a_qp_in_rts():
+    """Noise starts from frames that the cores act on; a frame that nothing came of would leave them untested."""
+    silent = []
+    for data in seeds():
+        nic = busy(RTS)
+        before = canonical(nic)
+        if nic.handle(FrameIn(0, data), 0) == [] and canonical(nic) == before:
+            silent.append(parse(data))
+    # RNR and PSN sequence are no syndromes of MRC, and nobody asked for the two endpoint responses.
+    expected = [Opcode.ACKNOWLEDGE, Opcode.ACKNOWLEDGE, Opcode.ENDPOINT_RESPONSE, Opcode.ENDPOINT_RESPONSE]
+    assert [frame.opcode for frame in silent] == expected
