@@ -1,4 +1,4 @@
-"""The calls of `mrc.h`, and those of libibverbs that it leans on: device, memory, QPs, work, completions, events.
+"""The calls of `mrc.h`: device, QPs, work, completions, events. Memory is registered by `pymodel.verbs.memory`.
 
     adapter = Adapter(device, memory)
     context = create_context(adapter)
@@ -20,15 +20,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymodel.nic.config import Capabilities
-from pymodel.nic.events import Payload, PostReceive, PostWrite
+from pymodel.nic.events import PostReceive, PostWrite
 from pymodel.verbs import transition
 from pymodel.verbs.adapter import Adapter
 from pymodel.verbs.completion import BoundedQueue, CompletionChannel, CompletionQueue
-from pymodel.verbs.context import Context, MemoryRegion
+from pymodel.verbs.context import Context
 from pymodel.verbs.errors import VerbsError, refusing
 from pymodel.verbs.events import AsyncEvent
+from pymodel.verbs.memory import dereg_mr, read
 from pymodel.verbs.queue_pair import Qp, QpAttr, QpHint, QpHintAttr, QpInitAttr
-from pymodel.verbs.work import Access, RecvRequest, SendRequest, Sge, WorkCompletion, WrOpcode
+from pymodel.verbs.work import RecvRequest, SendRequest, WorkCompletion, WrOpcode
 
 __all__ = [
     "DeviceAttr",
@@ -39,7 +40,6 @@ __all__ = [
     "create_cq",
     "create_qp",
     "create_qp_hint",
-    "dereg_mr",
     "destroy_comp_channel",
     "destroy_context",
     "destroy_cq",
@@ -55,7 +55,6 @@ __all__ = [
     "query_device",
     "query_qp",
     "query_qp_hint",
-    "reg_mr",
     "req_notify_cq",
 ]
 
@@ -117,40 +116,6 @@ def destroy_context(context: Context) -> None:
     adapter.ev_queues[:] = [queue for queue in adapter.ev_queues if queue not in context.queues]
     adapter.listeners[:] = [listener for listener in adapter.listeners if listener is not context.events]
     context.open = False
-
-
-# Memory
-
-
-def reg_mr(
-    context: Context, address: int, length: int, access: Access = Access.LOCAL_WRITE | Access.REMOTE_WRITE
-) -> MemoryRegion:
-    """Register `length` bytes from `address`. EINVAL: bad range or access; ENOMEM: no key is left."""
-    context.require_open()
-    if access & ~(Access.LOCAL_WRITE | Access.REMOTE_WRITE):
-        raise _invalid("memory region's access", str(access.name), "LOCAL_WRITE and REMOTE_WRITE alone")
-    if Access.REMOTE_WRITE in access and Access.LOCAL_WRITE not in access:
-        raise _invalid("memory region's access", "REMOTE_WRITE alone", "LOCAL_WRITE with it")
-    if length < 1 or address < 0 or address + length > 1 << 64:
-        raise _invalid("memory region", f"{length} bytes at {address:#x}", "at least one byte within 64 bits")
-    adapter = context.adapter
-    lkey = adapter.new_lkey()
-    rkey = None
-    if Access.REMOTE_WRITE in access:
-        with refusing(errno.ENOMEM):
-            rkey = adapter.register(address, length)
-    region = MemoryRegion(context, address, length, access, lkey, rkey)
-    context.regions[lkey] = region
-    return region
-
-
-def dereg_mr(region: MemoryRegion) -> None:
-    """Take the region back: from now on its keys are refused. EINVAL: not a region of the context."""
-    context = region.context
-    if context.regions.pop(region.lkey, None) is None:
-        raise _invalid("memory region", f"lkey {region.lkey:#x}", "one that is registered")
-    if region.rkey is not None:
-        context.adapter.device.regions.deregister(region.rkey)
 
 
 # Completion queues and channels
@@ -350,23 +315,12 @@ def post_send(qp: Qp, wr: SendRequest, now_ps: int) -> None:
         raise qp.refuse(f"{len(wr.sg_list)} pieces of memory", f"at most {qp.init.max_send_sge}")
     if len(qp.sends) >= qp.init.max_send_wr:
         raise qp.refuse(f"{len(qp.sends)} send requests", f"at most {qp.init.max_send_wr}", errno.ENOMEM)
-    pieces = [_read(qp.context, sge) for sge in wr.sg_list]
+    pieces = [read(qp.context, sge) for sge in wr.sg_list]
     data = pieces[0] if len(pieces) == 1 else b"".join(piece[:] for piece in pieces)
     number = qp.context.adapter.new_work()
     work = PostWrite(qp.qpn, number, data, wr.remote_address, wr.rkey, wr.imm_data)
     qp.sends[number] = wr.wr_id, wr.signaled or qp.init.sq_sig_all
     _post(qp.context.adapter, qp.sends, work, now_ps)
-
-
-def _read(context: Context, sge: Sge) -> Payload:
-    region = context.regions.get(sge.lkey)
-    if region is None:
-        raise _invalid("local memory", f"lkey {sge.lkey:#x}", "the lkey of a region of the context")
-    offset = sge.address - region.address
-    if sge.length < 0 or not 0 <= offset <= region.length - sge.length:
-        found = f"{sge.length} bytes at {sge.address:#x}"
-        raise _invalid("local memory", found, f"a range within {region.length} bytes at {region.address:#x}")
-    return context.adapter.memory.read(sge.address, sge.length)
 
 
 def post_recv(qp: Qp, wr: RecvRequest, now_ps: int) -> None:

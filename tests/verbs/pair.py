@@ -19,10 +19,10 @@ from pymodel.verbs.application import (
     poll_cq,
     post_recv,
     post_send,
-    reg_mr,
 )
 from pymodel.verbs.attach import adapter_for
 from pymodel.verbs.completion import CompletionQueue
+from pymodel.verbs.memory import reg_mr
 from pymodel.verbs.queue_pair import NO_HINT, NO_PROFILE, Qp, QpAttr, QpCap, QpInitAttr, QpState
 from pymodel.verbs.work import RecvRequest, SendRequest, Sge, WorkCompletion, WrOpcode
 

@@ -8,7 +8,7 @@ import types
 import pytest
 
 from pymodel.base.toolpath import ROOT
-from pymodel.verbs import application, controller, endpoint
+from pymodel.verbs import application, controller, endpoint, memory
 
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
@@ -25,7 +25,7 @@ ep_batch_send_wait
 """
 
 
-@pytest.mark.parametrize("room", [application, controller, endpoint], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [application, controller, endpoint, memory], ids=lambda room: room.__name__)
 def test_every_call_is_on_the_page(room: types.ModuleType) -> None:
     calls = [name for name in room.__all__ if isinstance(getattr(room, name), types.FunctionType)]
     assert calls

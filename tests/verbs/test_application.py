@@ -17,7 +17,6 @@ from pymodel.verbs.application import (
     create_cq,
     create_qp,
     create_qp_hint,
-    dereg_mr,
     destroy_comp_channel,
     destroy_context,
     destroy_cq,
@@ -32,11 +31,11 @@ from pymodel.verbs.application import (
     query_device,
     query_qp,
     query_qp_hint,
-    reg_mr,
     req_notify_cq,
 )
 from pymodel.verbs.errors import VerbsError
 from pymodel.verbs.events import AsyncEventType
+from pymodel.verbs.memory import dereg_mr, reg_mr
 from pymodel.verbs.queue_pair import QpAttr, QpCap, QpHintAttr, QpInitAttr, QpState
 from pymodel.verbs.work import Access, SendRequest, Sge, WcOpcode, WcStatus, WorkCompletion, WrOpcode
 from tests.verbs.pair import BASE, INIT, RTR, RTS, SIZE, Pair, Side

@@ -26,13 +26,13 @@ from pymodel.verbs.application import (
     poll_cq,
     post_recv,
     post_send,
-    reg_mr,
 )
 from pymodel.verbs.attach import adapter_for
 from pymodel.verbs.context import Context
 from pymodel.verbs.controller import modify_ev_format_profile, modify_ev_profile, replace_evs
 from pymodel.verbs.endpoint import EpRequest, ep_batch_send
 from pymodel.verbs.ev_profile import UNPOPULATED, Ev, EvProfileAttr, EvState, ReplaceEv
+from pymodel.verbs.memory import reg_mr
 from pymodel.verbs.profiles import EvFormatProfileAttr, ProfileState
 from pymodel.verbs.queue_pair import QpInitAttr
 from pymodel.verbs.work import RecvRequest, SendRequest, Sge, WcStatus, WrOpcode
