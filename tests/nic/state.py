@@ -24,8 +24,8 @@ Canon = Callable[[Any, Any], Hashable]
 def canonical(root: object, *, now_ps: int = 0, fixed: Iterable[object] = (), canon: dict[str, Canon] | None = None):
     """`root` as a value that compares: equal values behave alike.
 
-    Times count from `now_ps`; a `Counter` is for reports and left out. `fixed` are objects that never change, compared by which they are. `canon` names fields,
-    "Class.field", that are not to be taken as they stand.
+    Times count from `now_ps`; a `Counter` is for reports and left out. `fixed` are objects that never change, compared
+    by which they are. `canon` names fields, "Class.field", that are not to be taken as they stand.
     """
     names = {id(each): number for number, each in enumerate(fixed)}
     rules = canon or {}
