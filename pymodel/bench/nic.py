@@ -75,7 +75,7 @@ class BackToBack:
         self._memory = bytearray(MESSAGE)
         self._key = self.devices[1].regions.register(_BASE, MESSAGE).r_key
         self._now_ps = 0
-        self._flying: deque[tuple[int, int, bytes]] = deque()
+        self._flying: deque[tuple[int, FrameIn]] = deque()
         self._heap: list[tuple[int, int, str, int]] = []
         self._timers: tuple[dict[str, int], dict[str, int]] = ({}, {})
         self.completed = 0
@@ -91,10 +91,10 @@ class BackToBack:
                 self._give(0, PostWrite(_QPN, posted, self._data, _BASE, self._key))
                 posted += 1
             if self._flying:
-                to, port, data = self._flying.popleft()
+                to, arrival = self._flying.popleft()
                 if to:
                     self._now_ps += PACKET_PS
-                self._give(to, FrameIn(port, data))
+                self._give(to, arrival)
             elif self._heap:
                 self._now_ps = max(self._now_ps, self._heap[0][0])
             else:
@@ -111,7 +111,7 @@ class BackToBack:
         actions: list[Action] = self.devices[who].handle(event, self._now_ps)
         for action in actions:
             if isinstance(action, FrameOut):
-                self._flying.append((1 - who, action.port, action.data))
+                self._flying.append((1 - who, FrameIn(action.port, action.data)))
             elif isinstance(action, WriteMemory):
                 start = action.address - _BASE
                 self._memory[start : start + len(action.data)] = action.data

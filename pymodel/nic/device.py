@@ -45,6 +45,7 @@ from pymodel.wire.spec import ENDPOINT_QP, QPN_BITS, Opcode
 
 __all__ = ["Device"]
 
+_FOR_REQUESTER = (int(Opcode.SACK), int(Opcode.NACK), int(Opcode.ACKNOWLEDGE))
 _OF_ENDPOINT = (int(Opcode.ENDPOINT_REQUEST), int(Opcode.ENDPOINT_RESPONSE))
 
 
@@ -164,9 +165,10 @@ class Device:
         qp = self._qps.get(frame.dest_qp)
         if qp is None:
             return self._drop("unknown QP")
-        cause = qp.belongs(frame)
-        if cause is not None:
-            return self._drop(cause)
+        if frame.addresses != qp.addresses or frame.p_key != qp.quick_p_key or frame.opcode in _FOR_REQUESTER:
+            cause = qp.objection(frame)
+            if cause is not None:
+                return self._drop(cause)
         return qp.receive(frame, now_ps)
 
     def _drop(self, cause: str) -> list[Action]:

@@ -48,7 +48,7 @@ class EvSlot:
         """Outer destination, and behind it the SRH segment if there is one, as bytes."""
         self.state = EvState.GOOD
         self.sent = 0
-        """Packets sent on it."""
+        """Data packets sent on it; of an EV for answers, answers."""
         self.drops = 0
         """Untrimmed losses blamed on it."""
         self.probe_successes = 0

@@ -30,6 +30,8 @@ TIMESTAMP_UNIT_PS = TIMESTAMP_UNIT_NS * NS
 
 _ACK_REQ = flags_and_psn(0, ack_req=True)
 _RTX = flags_and_psn(0, rtx=True)
+_MIDDLE = int(Opcode.WRITE_MIDDLE)
+_STAMP_MASK = TIMESTAMP.mask
 
 
 def timestamp(now_ps: int) -> int:
@@ -52,7 +54,7 @@ class Framer:
         # By port, and by whether the path needs an SRH.
         self._data = [[self._template(port, Ecn.ECT0, srh) for srh in (False, True)] for port in device.ports]
         self._control = [[self._template(port, Ecn.NOT_ECT, srh) for srh in (False, True)] for port in device.ports]
-        self._heads = {opcode: bth_head(opcode, qp.peer_qpn, qp.p_key) for opcode in Opcode}
+        self._heads = {int(opcode): bth_head(opcode, qp.peer_qpn, qp.p_key) for opcode in Opcode}
         headers = Bth.SIZE + Meth.SIZE + Reth.SIZE + (Tseth.SIZE if qp.timestamps else 0)
         self._full_length = headers + qp.mtu
         self._overhead = headers + ICRC_BYTES + NOMINAL_OVERHEAD_BYTES
@@ -84,7 +86,7 @@ class Framer:
         offset = number * qp.mtu
         payload = message.data[offset : offset + qp.mtu]
         last = number == message.packets - 1
-        stamp = now_ps // TIMESTAMP_UNIT_PS & TIMESTAMP.mask if qp.timestamps else None
+        stamp = now_ps // TIMESTAMP_UNIT_PS & _STAMP_MASK if qp.timestamps else None
         if rtx or len(payload) != qp.mtu or (last and message.immediate is not None):
             transport = write_transport(
                 message.opcode(number),
@@ -110,7 +112,8 @@ class Framer:
             self._full_fronts[slot.ev] = front
         flags_psn = _ACK_REQ | psn if ack else psn
         rest = write_rest(flags_psn, message.meth, stamp, message.address + offset, message.r_key, message.length)
-        return finish(*front, self._heads[message.opcode(number)], rest, payload)
+        opcode = message.opcode(number) if last or not number else _MIDDLE
+        return finish(front[0], front[1], self._heads[opcode], rest, payload)
 
     def control(self, slot: EvSlot, opcode: Opcode, psn: int, body: bytes, rtx: bool = False) -> bytes:
         """A frame of the control class: SACK, NACK or transport ACK with its packed `body`."""
@@ -121,7 +124,7 @@ class Framer:
             front = template.front(Bth.SIZE + len(body), slot.ev, slot.path, self._control_dscp)
             self._control_fronts[key] = front
         flags_psn = _RTX | psn if rtx else psn
-        return finish(*front, self._heads[opcode], flags_psn.to_bytes(4, "big") + body)
+        return finish(front[0], front[1], self._heads[opcode], flags_psn.to_bytes(4, "big") + body)
 
     def probe(self, slot: EvSlot, body: bytes) -> bytes:
         """A reliability probe: data class, never trimmed (mrc-facts.md 1.12, 11)."""

@@ -95,6 +95,7 @@ class Prober:
         """Ask what the peer has received; `mark` comes back from `answered` and says what had been sent by now."""
         slot = self._evs.next()
         if slot is not None:
+            slot.sent -= 1  # which counts data packets
             self._tails[self._next_id] = mark
             self._send(slot, now_ps, out)
 

@@ -26,7 +26,7 @@ from pymodel.wire.spec import DATA_OPCODES, MPR_UNITS_MAX, NackReason, Opcode
 
 __all__ = ["COMMANDS", "EvProbes", "QueuePair"]
 
-_FOR_RESPONDER = frozenset(map(int, DATA_OPCODES | {Opcode.PROBE_REQUEST}))
+_FOR_RESPONDER = [opcode in DATA_OPCODES | {Opcode.PROBE_REQUEST} for opcode in range(256)]
 _SENDS, _TAKES = RequesterState.READY, ResponderState.READY
 _LENGTH_MAX = (1 << 32) - 1
 _FULL_MEMBER = 0x8000  # of a P_Key; the other 15 bits name the partition (IBTA)
@@ -69,6 +69,8 @@ class QueuePair:
         self.qpn = qpn
         self.addresses = b""
         """From RTR on source and destination of the inner IPv6 header of every frame for this QP; else empty."""
+        self.quick_p_key = -1
+        """A P_Key which a frame may have; another one needs a closer look."""
         self._device = device
         self._regions = regions
         self._ports = ports
@@ -85,6 +87,8 @@ class QueuePair:
         self._control_evs: EvTable | None = None
         self._receives: deque[int] = deque()
         self.addresses = b""
+        self.quick_p_key = -1
+        self._reverse_probes = False
 
     # Life
 
@@ -173,6 +177,8 @@ class QueuePair:
         EvTable(config.evs, config.seed, config.backup_evs, config.min_active_evs)
 
     def _make_responder(self, config: QpConfig) -> None:
+        self._reverse_probes = config.reverse_probes
+        self.quick_p_key = config.p_key if config.p_key & _FULL_MEMBER else -1
         self.addresses = b"".join(each.to_bytes(16, "big") for each in (config.peer_address, self._device.address))
         evs = EvTable(config.control_evs or config.evs, config.seed)
         self._responder = Responder(
@@ -234,29 +240,36 @@ class QueuePair:
 
     # Events
 
-    def belongs(self, frame: Frame) -> str | None:
+    def objection(self, frame: Frame) -> str | None:
         """Why `frame`, which names this QP, is none of its business; None when it is."""
+        if not self.addresses:
+            return "QP not ready"
         if frame.addresses != self.addresses:
-            return "wrong address" if self.addresses else "QP not ready"
+            return "wrong address"
         p_key = self.config.p_key
         if (frame.p_key ^ p_key) & ~_FULL_MEMBER or not (frame.p_key | p_key) & _FULL_MEMBER:
             return "wrong P_Key"
-        if frame.opcode not in _FOR_RESPONDER and self._requester is None:
+        if self._requester is None and not _FOR_RESPONDER[frame.opcode]:
             return "QP not ready"
         return None
 
     def receive(self, frame: Frame, now_ps: int) -> list[Action]:
-        """Give a frame that `belongs` here to the half that it concerns; a failure of one half ends the other."""
-        requester, responder = self._requester, self.responder
-        if frame.opcode in _FOR_RESPONDER:
+        """Give a frame without `objection` to the half that it concerns; a failure of one half ends the other."""
+        requester, responder = self._requester, self._responder
+        if responder is not None and _FOR_RESPONDER[frame.opcode]:
             out = responder.receive(frame, now_ps)
-            if self.config.reverse_probes and frame.opcode in DATA_OPCODES:
-                slot = responder.reverse.data_came_in(now_ps)
+            reverse = responder.reverse
+            if self._reverse_probes and (reverse.due_ps is None or now_ps >= reverse.due_ps) and frame.is_write:
+                slot = reverse.data_came_in(now_ps)
                 if slot is not None:
-                    self._ev_probes.probe_ev(self.config.peer_address, slot, responder.reverse, now_ps, out)
+                    self._ev_probes.probe_ev(self.config.peer_address, slot, reverse, now_ps, out)
+        elif requester is not None:
+            out = requester.receive(frame, now_ps)
         else:
-            out = self.requester.receive(frame, now_ps)
-        if responder.state is not _TAKES or (requester is not None and requester.state is not _SENDS):
+            return []
+        if (responder is not None and responder.state is not _TAKES) or (
+            requester is not None and requester.state is not _SENDS
+        ):
             self._fail_once(out)
         return out
 

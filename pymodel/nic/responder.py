@@ -46,6 +46,8 @@ _OFFSET_MIN = -(1 << 15)
 _FULL = frozenset({int(Opcode.WRITE_FIRST), int(Opcode.WRITE_MIDDLE)})
 """Opcodes whose packets carry a whole MTU; the others end their message (mrc-facts.md 8.2)."""
 
+_IMMEDIATE = frozenset(map(int, IMMEDIATE_OPCODES))
+
 # What every packet is compared with: members of an enumeration are slow to reach.
 _NEW, _ABOVE = ArrivalClass.NEW, ArrivalClass.ABOVE
 _GRANTED = Access.GRANTED
@@ -153,10 +155,15 @@ class Responder:
         va, r_key = frame.target()
         start, end = frame.payload_start, frame.payload_end
         length = end - start
-        syndrome = self._fault(frame, length, r_key, va)
-        if syndrome is not None:
-            self._fail(syndrome, psn, out)
-            return
+        if (
+            length != self.config.mtu
+            or frame.opcode in _IMMEDIATE
+            or self._regions.check(r_key, va, length) is not _GRANTED
+        ):
+            syndrome = self._fault(frame, length, r_key, va)
+            if syndrome is not None:
+                self._fail(syndrome, psn, out)
+                return
         if length:
             out.append(WriteMemory(va, frame.data[start:end]))
         window.mark(psn)
@@ -170,7 +177,7 @@ class Responder:
             return
 
         self._unanswered += length if length > SACK_MIN_BYTES_PER_PACKET else SACK_MIN_BYTES_PER_PACKET
-        if self._unanswered >= self.config.sack_threshold or frame.ecn == _CE or frame.ack_req or frame.rtx:
+        if self._unanswered >= self.config.sack_threshold or frame.ecn == _CE or frame.prompt:
             self._sack(frame, now_ps, now_ps, out)
             return
         self._held, self._held_ps = frame, now_ps
@@ -185,7 +192,7 @@ class Responder:
         # IBTA: a write of no bytes touches no memory, and its key is not looked at.
         if length and self._regions.check(r_key, va, length) is not _GRANTED:
             return AethSyndrome.NAK_REMOTE_ACCESS
-        if frame.opcode in IMMEDIATE_OPCODES:
+        if frame.opcode in _IMMEDIATE:
             before = self.delivery.immediates_before(frame.write_fields().rqmsn)
             if before >= self.config.responder_wimm:
                 return AethSyndrome.NAK_INVALID_REQUEST

@@ -10,11 +10,14 @@ from pymodel.nic.ev_table import EvSlot, EvState, EvTable
 
 __all__ = ["ReversePaths"]
 
+_PATIENCE = 16
+"""Idle round trips after which an EV probe is given up."""
+
 
 class ReversePaths:
     """One QP's EVs for control packets."""
 
-    __slots__ = ("_by_port", "_period_ps", "_ports", "_rtt_ps", "_sent", "_table", "_turn", "probe_id")
+    __slots__ = ("_by_port", "_ports", "_rtt_ps", "_sent", "_table", "_turn", "_waited", "due_ps", "probe_id")
 
     def __init__(self, table: EvTable, rtt_ps: int) -> None:
         """Begin with the first EV of each plane in `table`; a round trip takes `rtt_ps`."""
@@ -27,8 +30,10 @@ class ReversePaths:
         self._turn = 0
         self.probe_id: int | None = None
         """Request id of the EV probe on its way."""
-        self._period_ps: int | None = None  # when the round trip began in which data came in
-        self._sent = False  # data went out since
+        self.due_ps: int | None = None
+        """When the round trip is over in which data came in; None before any did."""
+        self._sent = False  # data went out in it
+        self._waited = 0  # round trips without an answer to the probe
 
     def next(self) -> EvSlot | None:
         """Take the EV for the next control packet; None when no plane is usable."""
@@ -71,12 +76,18 @@ class ReversePaths:
 
     def data_went_out(self) -> None:
         """Data was sent; its SACKs will tell about EVs."""
-        self._sent = self._period_ps is not None
+        self._sent = self.due_ps is not None
 
     def data_came_in(self, now_ps: int) -> EvSlot | None:
         """Data arrived; the EV to probe when a round trip with inbound data and without outbound data is over."""
-        began = self._period_ps
-        if began is not None and now_ps - began < self._rtt_ps:
+        due_ps, sent = self.due_ps, self._sent
+        if due_ps is not None and now_ps < due_ps:
             return None
-        sent, self._period_ps, self._sent = self._sent, now_ps, False
-        return None if began is None or sent else self._table.next()
+        self.due_ps, self._sent = now_ps + self._rtt_ps, False
+        if due_ps is None or sent:
+            return None
+        if self.probe_id is not None and self._waited < _PATIENCE:
+            self._waited += 1  # a busy network answers later than an idle one
+            return None
+        self._waited = 0
+        return self._table.next()

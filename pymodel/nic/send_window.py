@@ -78,6 +78,7 @@ class Packet:
 
 # What every packet is compared with: members of an enumeration are slow to reach.
 _IN_FLIGHT, _LOST, _ACKNOWLEDGED = PacketState
+_PSN_MASK = PSN.mask
 
 
 class SendWindow:
@@ -113,7 +114,7 @@ class SendWindow:
 
     def psn(self, index: int) -> int:
         """PSN of packet `index`."""
-        return PSN.add(self._first_psn, index)
+        return (self._first_psn + index) & _PSN_MASK
 
     def index(self, psn: int) -> int:
         """The index that `psn` means, within 2^23 of the oldest unacknowledged packet; may be negative."""

@@ -52,6 +52,8 @@ class _Flow(NamedTuple):
     ev: int
     dscp: int
     ecn: int
+    addresses: bytes
+    udp_length: int
 
 
 class FlowParser:
@@ -88,6 +90,8 @@ class FlowParser:
             return parse(data, self.options)
         frame = Frame.__new__(Frame)
         frame.data = data
+        frame.addresses = flow.addresses
+        frame.udp_length = flow.udp_length
         frame.opcode = opcode
         frame.p_key = head >> _P_KEY & 0xFFFF
         frame.dest_qp = head & _QPN
@@ -117,5 +121,7 @@ class FlowParser:
             if len(self._flows) >= _FLOWS_MAX:
                 self._flows.clear()
             crc = icrc_of_front(data[_INNER:_FRONT])
-            self._flows[data[:_FRONT]] = _Flow(frame.end, crc, frame.ev, frame.dscp, frame.ecn)
+            self._flows[data[:_FRONT]] = _Flow(
+                frame.end, crc, frame.ev, frame.dscp, frame.ecn, frame.addresses, frame.udp_length
+            )
         return frame

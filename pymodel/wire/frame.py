@@ -59,8 +59,6 @@ _OUTER_END = spec.ETHERNET.size + spec.IPV6.size
 _BTH = spec.UDP.size
 _BODY = spec.UDP.size + spec.BTH.size
 _TSETH = spec.TSETH.size
-_ADDRESSES_6 = spec.IPV6.size - spec.IPV6.bit_offset("src") // 8
-_ADDRESSES_4 = spec.IPV4.size - spec.IPV4.bit_offset("src") // 8
 
 _ACK_REQ, _RTX, _TS = (1 << spec.BTH.shift(name, 64, 8) for name in ("ack_req", "rtx", "ts"))
 _IS_WRITE = [opcode in spec.DATA_OPCODES for opcode in range(256)]
@@ -74,6 +72,8 @@ class Frame:
     ----------
     data:
         The bytes.
+    addresses:
+        Source and destination of `ip`, packed one behind the other: quicker to compare than `ip` is to make.
     opcode, p_key, dest_qp, psn, ack_req, rtx, ts:
         Fields of the BTH.
     ev:
@@ -88,6 +88,8 @@ class Frame:
         Byte offsets of the payload, without pad. Equal in a trimmed frame and in one that carries none.
     end:
         Byte offset behind the ICRC.
+    udp_length:
+        Length in the UDP header: UDP header, transport headers, payload, pad and ICRC. Untrusted if trimmed.
     """
 
     __slots__ = (
@@ -95,6 +97,7 @@ class Frame:
         "_ip",
         "_options",
         "_udp",
+        "addresses",
         "data",
         "dest_qp",
         "dscp",
@@ -107,8 +110,10 @@ class Frame:
         "payload_start",
         "psn",
         "trim_reason",
+        "udp_length",
     )
 
+    addresses: bytes
     data: bytes
     opcode: int
     p_key: int
@@ -121,6 +126,7 @@ class Frame:
     payload_start: int
     payload_end: int
     end: int
+    udp_length: int
     _flags: int
     _ip: int
     _udp: int
@@ -135,6 +141,11 @@ class Frame:
     def rtx(self) -> bool:
         """True on a retransmission."""
         return self._flags & _RTX != 0
+
+    @property
+    def prompt(self) -> bool:
+        """True when the packet asks for a SACK at once: A bit or retransmission."""
+        return self._flags & (_ACK_REQ | _RTX) != 0
 
     @property
     def ts(self) -> bool:
@@ -196,18 +207,6 @@ class Frame:
     def udp(self) -> Udp:
         """The UDP header."""
         return Udp.unpack(self.data, self._udp)
-
-    @property
-    def addresses(self) -> bytes:
-        """Source and destination of `ip`, packed one behind the other: quicker to compare than `ip` is to make."""
-        if self.data[self._ip] >> 4 == spec.IP_VERSION_6:
-            return self.data[self._udp - _ADDRESSES_6 : self._udp]
-        return self.data[self._udp - _ADDRESSES_4 : self._udp]
-
-    @property
-    def udp_length(self) -> int:
-        """Length in the UDP header: UDP header, transport headers, payload, pad and ICRC. Untrusted if trimmed."""
-        return self.data[self._udp + 4] << 8 | self.data[self._udp + 5]
 
     @property
     def bth(self) -> Bth:

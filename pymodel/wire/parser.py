@@ -71,6 +71,8 @@ _SRH_SIZE = spec.SRH.size
 _UDP_SIZE = spec.UDP.size
 _TRANSPORT = spec.UDP.size + spec.BTH.size
 _TSETH = spec.TSETH.size
+_ADDRESSES_6 = spec.IPV6.size - spec.IPV6.bit_offset("src") // 8
+_ADDRESSES_4 = spec.IPV4.size - spec.IPV4.bit_offset("src") // 8
 _ICRC_SIZE = spec.ICRC_BYTES
 _SEGMENT_UNITS = spec.SEGMENT.size // 8
 
@@ -218,6 +220,8 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
 
     frame = Frame.__new__(Frame)
     frame.data = data
+    frame.addresses = data[udp - (_ADDRESSES_6 if flow_label >= 0 else _ADDRESSES_4) : udp]
+    frame.udp_length = udp_length
     frame.opcode = opcode
     frame.p_key = head >> _P_KEY & 0xFFFF
     frame.dest_qp = head & _QPN

@@ -128,11 +128,7 @@ def test_the_hard_losses(case: str) -> None:
     assert CASES[case](ledger), "not in this run any more; refresh with python -m tests.cosim.find_seeds"
     assert_whole(result)
     retransmissions = sum(write.retransmissions for write in result.writes)
-    timeouts = sum(write.timeouts for write in result.writes)
     assert retransmissions >= sum(ledger.data.values())
-    # Nothing overtakes the last packet, so only the ACK timer can tell that it is lost.
-    assert timeouts >= (1 if ledger.last_packets else 0)
-    assert timeouts > 0
 
 
 def test_the_same_seed_gives_the_same_file_under_any_hash_seed(tmp_path: Path) -> None:

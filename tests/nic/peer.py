@@ -9,9 +9,24 @@ from pymodel.nic.events import Action, FrameIn, FrameOut
 from pymodel.paths.ev import EvRecord
 from pymodel.wire.build import build
 from pymodel.wire.frame import Frame
-from pymodel.wire.headers import Aeth, Bth, CcState, Ethernet, Immdt, Ipv6, Meth, Neth, Peth, Reth, Seth, Tseth
+from pymodel.wire.headers import (
+    Aeth,
+    Bth,
+    CcState,
+    Eeth,
+    Erth,
+    Ethernet,
+    Immdt,
+    Ipv6,
+    Meth,
+    Neth,
+    Peth,
+    Reth,
+    Seth,
+    Tseth,
+)
 from pymodel.wire.parser import parse
-from pymodel.wire.spec import DATA_OPCODES, DEFAULT_OPTIONS, IMMEDIATE_OPCODES, Ecn, Opcode, WireOptions
+from pymodel.wire.spec import DATA_OPCODES, DEFAULT_OPTIONS, ENDPOINT_QP, IMMEDIATE_OPCODES, Ecn, Opcode, WireOptions
 
 OWN_QPN, PEER_QPN = 0x123, 0x456
 OWN = 0x2001_0DB8_0000_0001_0000_0000_0000_0001
@@ -79,6 +94,16 @@ def probe(probe_id: int, **ip: int) -> FrameIn:
     return arrive(Bth(opcode=Opcode.PROBE_REQUEST, dest_qp=OWN_QPN), Peth(probe_id=probe_id, tx_timestamp=0x77), **ip)
 
 
+def endpoint_request(op: int, number: int, mask: int = 0, stamp: int = 0x55) -> FrameIn:
+    header = Bth(opcode=Opcode.ENDPOINT_REQUEST, dest_qp=ENDPOINT_QP, psn=number)
+    return arrive(header, Erth(op=op, port_status_mask=mask, tx_timestamp=stamp))
+
+
+def endpoint_response(op: int, number: int, stamp: int = 0, **ip: int) -> FrameIn:
+    header = Bth(opcode=Opcode.ENDPOINT_RESPONSE, dest_qp=ENDPOINT_QP, psn=number)
+    return arrive(header, Eeth(op=op, tx_timestamp=stamp), **ip)
+
+
 def write(
     psn: int,
     payload: bytes = b"",
@@ -87,6 +112,7 @@ def write(
     va: int = BASE,
     r_key: int = 0,
     msn: int = 0,
+    rqmsn: int = 0,
     length: int | None = None,
     timestamp: int | None = 0x1234,
     immediate: int = 0xCAFE,
@@ -96,7 +122,7 @@ def write(
 ) -> FrameIn:
     """A data packet of the peer."""
     assert opcode in DATA_OPCODES
-    extensions: list[object] = [Meth(msn=msn)]
+    extensions: list[object] = [Meth(msn=msn, rqmsn=rqmsn)]
     if timestamp is not None:
         extensions.append(Tseth(tx_timestamp=timestamp))
     extensions.append(Reth(va=va, r_key=r_key, dma_length=len(payload) if length is None else length))

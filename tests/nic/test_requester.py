@@ -9,7 +9,17 @@ from pymodel.base.errors import InputError
 from pymodel.base.time import NS, US
 from pymodel.nic.congestion import FixedWindow
 from pymodel.nic.ev_table import EvState
-from pymodel.nic.events import CancelTimer, Complete, FrameOut, Notify, PortChange, PostWrite, SetTimer, TimerFired
+from pymodel.nic.events import (
+    CancelTimer,
+    Command,
+    Complete,
+    FrameOut,
+    Notify,
+    PortChange,
+    PostWrite,
+    SetTimer,
+    TimerFired,
+)
 from pymodel.nic.requester import RequesterState
 from pymodel.paths.ev import EvRecord
 from pymodel.wire.spec import (
@@ -554,3 +564,171 @@ def test_write_statistics_follow_the_completion():
     index = actions.index(Complete(OWN_QPN, 1, "success", 3 * MTU))
     counts = (("packets", 3), ("retransmissions", 1), ("nacks", 1), ("timeouts", 0))
     assert actions[index + 1] == Notify("write_ended", (("qpn", OWN_QPN), ("wr_id", 1), *counts))
+
+
+# What the peer's software sets
+
+
+@pytest.mark.parametrize(
+    ("penalty", "packets"), [(0, 127), (1, 126), (63, 64), (126, 1), (127, 1)], ids=lambda value: str(value)
+)
+def test_a_receivers_penalty_narrows_the_window(penalty, packets):
+    nic = device(FixedWindow(127 * FULL), send_psn=0)
+    post(nic, 400 * MTU)
+    nic.handle(sack(126, rcv_cwnd_pen=penalty), 1000)
+    assert requester(nic).cwnd == packets * FULL
+    assert requester(nic).window.inflight == packets * FULL
+    nic.handle(sack(126 + packets, rcv_cwnd_pen=penalty, restore_cwnd=1), 2000)
+    assert requester(nic).window.inflight == 127 * FULL, "restored"
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "units", "sent"), [(True, 1, 128), (True, 8, 256), (True, 0, 256), (False, 1, 256)]
+)
+def test_s01_dynamic_mpr_is_obeyed_up_to_the_own(dynamic, units, sent):
+    nic = device(mtu=256, mpr_units=2, send_psn=0, dynamic_mpr=dynamic)
+    assert len(frames(post(nic, 900 * 256))) == 256
+    nic.handle(sack(255, mpr=units), 1000)
+    window = requester(nic).window
+    assert window.next_index - window.unack_index == sent
+
+
+def test_without_trim_nack_data_is_not_trimmable():
+    nic = device(send_psn=0, trim_nack=False)
+    sent = frames(post(nic, MTU + 1))
+    again = frames(nic.handle(nack(0, NackReason.PSN_OOR_WINDOW, sent[0].ev), 1000))
+    assert {frame.dscp for frame in sent + again} == {DSCP.no_trim}
+    assert again
+
+
+# Tails
+
+
+TAIL = f"qp{OWN_QPN}/tail"
+
+
+def quiet(nic, actions):
+    """Let the tail timer run out, as often as it has moved meanwhile."""
+    while True:
+        at_ps, actions = expire(nic, actions, TAIL)
+        if not [action for action in actions if isinstance(action, SetTimer)] or frames(actions):
+            return at_ps, actions
+
+
+def test_a_tail_probe_repairs_a_lost_tail_once():
+    nic = device(send_psn=0, base_rtt_ps=12 * US, target_delay_ps=9 * US)
+    actions = post(nic, 4 * MTU)
+    sent = frames(actions)
+    post(nic, 1, 3 * US, wr_id=2)
+    nic.handle(sack(1), 4 * US)
+    at_ps, actions = quiet(nic, actions)
+    (probe,) = frames(actions)
+    assert (probe.opcode, probe.dscp) == (Opcode.PROBE_REQUEST, DSCP.no_trim)
+    assert at_ps == 25 * US, "a base RTT and the target delay after anything was sent or heard"
+    answer = sack(1, pr=1, ack_psn_offset=probe.peth.probe_id)
+    again = frames(nic.handle(answer, 30 * US))
+    assert [(frame.psn, frame.rtx) for frame in again] == [(2, True), (3, True), (4, True)]
+    assert frames(nic.handle(answer, 31 * US)) == [], "the same answer again"
+    bad = requester(nic).evs.find(sent[2].ev)
+    assert bad.state is EvState.ASSUMED_BAD
+
+
+def test_a_tail_probe_blames_nothing_that_arrived_or_was_sent_after_it():
+    nic = device(FixedWindow(3 * FULL), send_psn=0, base_rtt_ps=12 * US, target_delay_ps=9 * US)
+    actions = post(nic, 3 * MTU)
+    _, actions = quiet(nic, actions)
+    (probe,) = frames(actions)
+    requester(nic).congestion.cwnd = 4 * FULL
+    assert [frame.psn for frame in frames(post(nic, 8, 22 * US, wr_id=2))] == [3]
+    answer = sack((1 << 24) - 1, bitmap=0b101, pr=1, ack_psn_offset=probe.peth.probe_id)
+    assert [frame.psn for frame in frames(nic.handle(answer, 30 * US))] == [1]
+
+
+def test_tail_probes_stop_after_three_and_leave_it_to_the_ack_timer():
+    nic = device(send_psn=0, base_rtt_ps=12 * US, target_delay_ps=9 * US)
+    actions = post(nic, MTU)
+    times = []
+    while [action for action in actions if isinstance(action, SetTimer) and action.key == TAIL]:
+        at_ps, actions = expire(nic, actions, TAIL)
+        times += [at_ps // US for frame in frames(actions) if frame.opcode == Opcode.PROBE_REQUEST]
+    assert times == [21, 42, 63]
+    assert not [a for a in of(post(device(send_psn=0, tail_probes=0), MTU), SetTimer) if a.key == TAIL]
+
+
+def test_with_more_to_send_the_tail_probe_waits_three_round_trips():
+    nic = device(FixedWindow(2 * FULL), send_psn=0, base_rtt_ps=12 * US)
+    (timer,) = [action for action in of(post(nic, 5 * MTU), SetTimer) if action.key == TAIL]
+    assert timer.at_ps == 36 * US
+
+
+# Planes and the administrator
+
+
+def test_an_ev_of_a_plane_that_is_down_is_not_to_blame():
+    nic = device(send_psn=0, ack_timeout=3)
+    actions = post(nic, 4 * MTU)
+    nic.handle(PortChange(0, up=False), 100)
+    expire(nic, actions)
+    assert {slot.port for slot in requester(nic).evs.retired} == {1}
+
+
+def test_no_retry_is_counted_while_every_plane_is_down():
+    nic = device(send_psn=0, ack_timeout=3, linear_retries=1, backoff_retries=0)
+    actions = post(nic, MTU)
+    for port in (0, 1):
+        nic.handle(PortChange(port, up=False), 100)
+    for _ in range(20):
+        at_ps, actions = expire(nic, actions)
+        assert statuses(actions) == []
+    assert [frame.psn for frame in writes(nic.handle(PortChange(0, up=True), at_ps + 1))] == [0]
+
+
+def test_the_administrator_denies_and_allows_an_ev():
+    nic = device(send_psn=0, evs=evs(4), backup_evs=evs(6)[4:])
+    ev = evs(4)[2].ev
+    nic.handle(Command("deny_ev", ev, OWN_QPN), 0)
+    used = {frame.ev for frame in frames(post(nic, 40 * MTU))}
+    assert used == {record.ev for record in (*evs(4), evs(6)[4])} - {ev}, "a backup of its plane has its place"
+    nic.handle(sack(39), 1000)
+    slot = requester(nic).evs.find(ev)
+    nic.handle(sack(39, m=SackM.ALWAYS_SKIP, entropy=ev), 1000)
+    assert slot.state is EvState.DENIED
+    nic.handle(Command("allow_ev", ev, OWN_QPN), 0)
+    assert slot.state is EvState.GOOD
+    assert ev not in {frame.ev for frame in frames(post(nic, 40 * MTU, 2000, wr_id=2))}, "a backup now"
+
+
+def test_with_every_ev_denied_nothing_is_sent_until_one_is_allowed():
+    nic = device(send_psn=0, evs=evs(2))
+    for record in evs(2):
+        nic.handle(Command("deny_ev", record.ev, OWN_QPN), 0)
+    assert frames(post(nic, MTU)) == []
+    actions = nic.handle(Command("allow_ev", evs(2)[1].ev, OWN_QPN), 10)
+    assert [frame.ev for frame in frames(actions)] == [evs(2)[1].ev]
+
+
+def test_a_backup_that_is_called_bad_stays_a_backup():
+    nic = device(send_psn=0, evs=evs(4), backup_evs=evs(6)[4:])
+    post(nic, MTU)
+    backup = evs(6)[4].ev
+    nic.handle(sack((1 << 24) - 1, m=SackM.ALWAYS_SKIP, entropy=backup), 1000)
+    slot = requester(nic).evs.find(backup)
+    assert slot.state in (EvState.GOOD, EvState.ASSUMED_BAD)
+    requester(nic).evs.restore(slot)
+    assert len(requester(nic).evs._backups) == 2
+
+
+def test_probes_of_all_qps_share_the_budget_of_a_port(monkeypatch):
+    monkeypatch.setattr("pymodel.nic.prober.PROBES_PER_PORT", 2)
+    nic = device(send_psn=0, ack_timeout=20, min_active_evs=0)
+    sent = frames(post(nic, 70 * MTU))
+    actions = []
+    for frame in sent[:10]:
+        actions += nic.handle(sack((1 << 24) - 1, m=SackM.ALWAYS_SKIP, entropy=frame.ev), 1000)
+    seen = []
+    for _ in range(6):
+        _, actions = expire(nic, actions, PROBE)
+        probes = frames(actions)
+        assert len(probes) == 4, "two a port"
+        seen.append({frame.ev for frame in probes})
+    assert len(set.union(*seen[:3])) == 10, "those left out come first the next time"

@@ -2,10 +2,23 @@
 
 import pytest
 
+from pymodel.base.errors import InputError
 from pymodel.base.time import NS, US
-from pymodel.nic.events import Complete, FrameOut, PortChange, PostReceive, SetTimer, TimerFired, WriteMemory
+from pymodel.nic.events import (
+    Command,
+    Complete,
+    FrameIn,
+    FrameOut,
+    PortChange,
+    PostReceive,
+    SetTimer,
+    TimerFired,
+    WriteMemory,
+)
+from pymodel.nic.lifecycle import QpState
 from pymodel.nic.responder import ResponderState
-from pymodel.wire.spec import DEFAULT_OPTIONS, AethSyndrome, CcType, Ecn, NackReason, Opcode, SackM
+from pymodel.wire.headers import Ipv6
+from pymodel.wire.spec import DEFAULT_OPTIONS, AethSyndrome, CcType, Ecn, NackReason, NextHeader, Opcode, SackM
 from tests.nic.peer import BASE, OWN, OWN_QPN, PEER, PEER_EV, PEER_QPN, device, frames, probe, write
 
 MTU = 4096
@@ -359,7 +372,7 @@ def test_immediates_complete_in_send_order_after_all_before_them():
     for wr_id in (10, 11):
         nic.handle(PostReceive(OWN_QPN, wr_id), 0)
     only = Opcode.WRITE_ONLY_IMMEDIATE
-    early = nic.handle(write(3, b"yy", opcode=only, msn=2, immediate=0xB), 0)
+    early = nic.handle(write(3, b"yy", opcode=only, msn=2, rqmsn=1, immediate=0xB), 0)
     early += nic.handle(write(0, b"x", opcode=only, msn=0, immediate=0xA), 0)
     early += nic.handle(write(2, bytes(9), opcode=LAST, msn=1), 0)
     assert of(early, Complete) == [Complete(OWN_QPN, 10, "success", 1, 0xA)]
@@ -408,3 +421,162 @@ def test_answers_take_the_ports_that_are_up():
     actions = nic.handle(full(20, bth={"ack_req": 1}), 0)
     assert of(actions, WriteMemory)
     assert frames(actions) == []
+
+
+# What software sets, and what the QP was made for
+
+
+def command(nic, name, value):
+    return nic.handle(Command(name, value, OWN_QPN), 0)
+
+
+def prompt(nic, psn, **fields):
+    """The SACK that a full packet with the A bit draws."""
+    return answer(nic.handle(full(psn, bth={"ack_req": 1}, **fields), 0))
+
+
+def test_penalty_and_restore_are_carried():
+    nic = responder_device()
+    states = []
+    for psn, (name, value) in enumerate(
+        [("rcv_cwnd_pen", 127), ("rcv_cwnd_pen", 1), ("restore_cwnd", 1), ("restore_cwnd", 0), ("rcv_cwnd_pen", 0)]
+    ):
+        assert command(nic, name, value) == []
+        cc_state = prompt(nic, psn).cc_state
+        states.append((cc_state.rcv_cwnd_pen, cc_state.restore_cwnd))
+    assert states == [(127, 0), (1, 0), (1, 1), (1, 0), (0, 0)]
+
+
+def test_s01_dynamic_mpr_is_carried_in_units_and_kept():
+    nic = responder_device(dynamic_mpr=True, responder_mpr_units=8)
+    assert prompt(nic, 0).seth.mpr == 8
+    for psn, units in ((1, 1), (2, 2), (3, 255)):
+        command(nic, "mpr", units)
+        assert prompt(nic, psn).seth.mpr == units
+    command(nic, "mpr", 1)
+    assert opcodes(nic.handle(full(4 + 128), 0)) == [Opcode.NACK]
+    assert of(nic.handle(full(3 + 128), 0), WriteMemory)
+    assert prompt(responder_device(), 0).seth.mpr == 0, "off"
+
+
+@pytest.mark.parametrize("reason", [NackReason.NO_BITMAP, NackReason.NO_PKT_BUFFER, NackReason.NO_RESOURCE])
+def test_a_shortage_draws_its_nack_until_it_is_over(reason):
+    nic = responder_device()
+    nic.handle(full(0), 0)
+    command(nic, "resource_nack", reason)
+    actions = nic.handle(full(1, ev=0x77), 0)
+    neth = answer(actions, Opcode.NACK).neth
+    assert (neth.reason, neth.nack_psn, neth.entropy) == (reason, 1, 0x77)
+    assert of(actions, WriteMemory) == []
+    assert opcodes(nic.handle(full(0), 0)) == [Opcode.SACK], "what is there already needs no room"
+    command(nic, "resource_nack", 0)
+    assert of(nic.handle(full(1), 0), WriteMemory)
+
+
+BAD_COMMANDS = [
+    ("rcv_cwnd_pen", 128),
+    ("rcv_cwnd_pen", -1),
+    ("restore_cwnd", 2),
+    ("mpr", 0),
+    ("mpr", 256),
+    ("resource_nack", NackReason.TRIMMED),
+    ("deny_ev", 5),
+    ("warp", 1),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_COMMANDS, ids=[f"{name} {value}" for name, value in BAD_COMMANDS])
+def test_r09_bad_commands_are_refused(name, value):
+    nic = responder_device()
+    with pytest.raises(InputError):
+        command(nic, name, value)
+    with pytest.raises(InputError):
+        nic.handle(Command(name, value), 0)
+    seen = prompt(nic, 0)
+    assert (seen.cc_state.rcv_cwnd_pen, seen.cc_state.restore_cwnd, seen.seth.mpr) == (0, 0, 0)
+
+
+def test_one_immediate_too_many_in_flight_takes_the_qp_down():
+    only = Opcode.WRITE_ONLY_IMMEDIATE
+    for rqmsn, fine in ((3, True), (4, False), (0xFFFF, False)):
+        nic = responder_device(responder_wimm=4)
+        for wr_id in range(10):
+            nic.handle(PostReceive(OWN_QPN, wr_id), 0)
+        actions = nic.handle(write(7, b"x", opcode=only, msn=7, rqmsn=rqmsn), 0)
+        assert bool(of(actions, WriteMemory)) is fine
+        assert (responder(nic).state is ResponderState.READY) is fine
+        if not fine:
+            nak = answer(actions, Opcode.ACKNOWLEDGE)
+            assert (nak.aeth.syndrome, nak.psn) == (AethSyndrome.NAK_INVALID_REQUEST, 7)
+            assert [c.status for c in of(actions, Complete)] == ["flushed"] * 10
+
+
+def test_the_wimm_limit_moves_with_what_is_delivered():
+    nic = responder_device(responder_wimm=1)
+    for i in range(5):
+        nic.handle(PostReceive(OWN_QPN, i), 0)
+        actions = nic.handle(write(i, b"x", opcode=Opcode.WRITE_ONLY_IMMEDIATE, msn=i, rqmsn=i, immediate=i), 0)
+        assert [c.immediate for c in of(actions, Complete)] == [i]
+
+
+def test_without_trim_nack_a_trimmed_packet_is_dropped():
+    nic = responder_device(responder_trim_nack=False)
+    assert [action.kind for action in nic.handle(write(0, bytes(64), **TRIMMED), 0)] == ["trimmed_dropped"]
+
+
+P_KEYS = [
+    ("the same, full member", 0x8005, 0x8005, True),
+    ("limited to full", 0x8005, 0x0005, True),
+    ("full to limited", 0x0005, 0x8005, True),
+    ("limited to limited", 0x0005, 0x0005, False),
+    ("another partition", 0x8005, 0x8006, False),
+    ("the default to a partition", 0x8005, 0xFFFF, False),
+]
+
+
+@pytest.mark.parametrize(("own", "theirs", "taken"), [row[1:] for row in P_KEYS], ids=[row[0] for row in P_KEYS])
+def test_partitions(own, theirs, taken):
+    """IBTA: 15 bits must be equal, and one of the two a full member."""
+    nic = responder_device(p_key=own)
+    actions = nic.handle(write(0, b"x", bth={"p_key": theirs}), 0)
+    assert bool(of(actions, WriteMemory)) is taken
+    assert nic.dropped["wrong P_Key"] == (0 if taken else 1)
+
+
+def test_a_qp_that_failed_elsewhere_tells_its_peer():
+    nic = responder_device()
+    nic.modify_qp(OWN_QPN, QpState.ERROR)
+    neth = answer(nic.handle(full(3), 0), Opcode.NACK).neth
+    assert (neth.reason, neth.nack_psn) == (NackReason.UNEXP_EVENT, 3)
+    assert nic.handle(probe(1), 0) == []
+
+
+RFC_6040 = [
+    # inner, outer, what the responder sees: (RFC 6040 section 4.2); None: dropped
+    (Ecn.NOT_ECT, Ecn.NOT_ECT, False),
+    (Ecn.NOT_ECT, Ecn.ECT0, False),
+    (Ecn.NOT_ECT, Ecn.ECT1, False),
+    (Ecn.NOT_ECT, Ecn.CE, None),
+    (Ecn.ECT0, Ecn.NOT_ECT, False),
+    (Ecn.ECT0, Ecn.ECT0, False),
+    (Ecn.ECT0, Ecn.ECT1, False),
+    (Ecn.ECT0, Ecn.CE, True),
+    (Ecn.ECT1, Ecn.NOT_ECT, False),
+    (Ecn.ECT1, Ecn.CE, True),
+    (Ecn.CE, Ecn.NOT_ECT, True),
+    (Ecn.CE, Ecn.ECT0, True),
+    (Ecn.CE, Ecn.CE, True),
+]
+
+
+@pytest.mark.parametrize(("inner", "outer", "marked"), RFC_6040, ids=[f"{a.name} {b.name}" for a, b, _ in RFC_6040])
+def test_ecn_of_both_headers_counts_after_decapsulation(inner, outer, marked):
+    nic = responder_device()
+    plain = full(0, ecn=inner)
+    header = Ipv6(ecn=outer, next_header=NextHeader.IPV6, payload_length=len(plain.data) - 14, src=1, dst=2)
+    for _ in range(2):  # the second one as a flow that is known
+        nic = responder_device() if marked is not None else nic
+        actions = nic.handle(FrameIn(0, plain.data[:14] + header.pack() + plain.data[14:]), 0)
+        assert opcodes(actions) == ([Opcode.SACK] if marked else [])
+        assert bool(of(actions, WriteMemory)) is (marked is not None)
+    assert nic.dropped["parse: ECN"] == (2 if marked is None else 0)
