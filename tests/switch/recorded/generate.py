@@ -39,12 +39,12 @@ _PORTS = range(6)
 _STRANGE_PORT = 9  # nothing is known about it
 _BLOCKS = (0xFC00_0000, 0xFC00_0000, 0xFC00_0000, 0xFC00_0001)
 _USIDS = (0x0101, 0x0102, 0x0205, 0x4000, 0x8001, 0xE001, 0xE002)
-_HOPS = (0, 1, 2, 3, *(64,) * 12, 255, 255)
+_HOPS = (0, 1, 1, 2, 3, *(64,) * 10, 255)
 _MARTIANS = (0, 1, 0xFE80 << 112 | 1, 0xFEBF << 112 | 2, 0xFF02 << 112 | 1)
 _SOURCES = tuple(0xFC00_0000_0001_8000 << 64 | number << 8 for number in range(4))
 _DSCPS = (*(value for _, value in DEFAULT_OPTIONS.dscp.items()), 0, 63)
 _ICMP_TYPES = (128, 128, 129, 1, 3, 127, 137)
-_LIMITS = (0, 1, 150_000, (1 << 31) - 1)
+_LIMITS = (0, 0, 1, 150_000, (1 << 31) - 1)
 _THRESHOLDS = ((0, 0), (0, 0), (0, 1), (0, 1000), (1, 1), (30_000, 120_000))
 _TRIM_BYTES = (None, None, 122, 144, 144, 200, 1000)
 
@@ -248,9 +248,9 @@ class _Frame:
         dice = self._dice
         segments = dice.pick((0, 1, 1, 1, 2, 2, 3, 4, 4, 5))
         tail = bytes([4, 6, *bytes(6)]) if dice.percent(15) else b""
-        left = dice.below(segments + 1) if not dice.percent(8) else segments + 1
+        left = dice.below(segments + 1) if not dice.percent(10) else segments + 1
         last = segments - 1 if segments and not dice.percent(8) else dice.below(6)
-        kind = 4 if not dice.percent(4) else dice.below(8)
+        kind = 4 if not dice.percent(8) else dice.below(8)
         units = 2 * segments + len(tail) // 8
         if dice.percent(2):
             units = dice.below(256)
