@@ -42,6 +42,19 @@ JOBS: tuple[Job, ...] = (
         ("tests/switch",),
         ("p4/**/*.p4", "pymodel/switch/**/*.py", "tests/switch/**/*.py", "tests/switch/testgen/*.p4"),
     ),
+    Job("verbs", ("tests/verbs",), ("pymodel/verbs/**/*.py", "pymodel/nic/**/*.py", "tests/verbs/**/*.py")),
+    Job(
+        "rtl",
+        ("tests/rtl", "cocotb_tests"),
+        (
+            "rtl_models/**/*.sv",
+            "pymodel/rtl/**/*.py",
+            "pymodel/nic/receive_window.py",
+            "cocotb_tests/**/*.*v",
+            "cocotb_tests/**/*.py",
+            "tests/rtl/**/*.py",
+        ),
+    ),
 )
 
 
