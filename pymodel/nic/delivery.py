@@ -28,22 +28,18 @@ class _End(NamedTuple):
 class Delivery:
     """Messages of one QP on their way to completion."""
 
-    __slots__ = ("_ends", "_next_msn", "_next_rqmsn", "_qpn", "_receives", "completed")
+    __slots__ = ("_next_msn", "_next_rqmsn", "_qpn", "_receives", "completed", "ends")
 
     def __init__(self, qpn: int, receives: deque[int]) -> None:
         """`receives` holds the receive work requests (their wr_id), oldest first; whoever posts adds to it."""
         self._qpn = qpn
         self._receives = receives
-        self._ends: dict[int, _End] = {}
+        self.ends: dict[int, _End] = {}
+        """Messages whose last packet has landed and that are not complete, by MSN."""
         self._next_msn = 0
         self._next_rqmsn = 0
         self.completed = 0
         """Messages complete in order, 24 bits: what a transport ACK carries."""
-
-    @property
-    def waiting(self) -> bool:
-        """The last packet of some message has landed, and the message is not complete."""
-        return bool(self._ends)
 
     def immediates_before(self, rqmsn: int) -> int:
         """Writes with immediate in flight that the one numbered `rqmsn` (16 bits) comes behind."""
@@ -51,12 +47,12 @@ class Delivery:
 
     def landed(self, msn: int, psn: int, byte_count: int, immediate: int | None) -> None:
         """The last packet of message `msn` (16 bits), carried by `psn`, has been placed."""
-        self._ends[msn] = _End(psn, byte_count, immediate)
+        self.ends[msn] = _End(psn, byte_count, immediate)
 
     def advance(self, cack_psn: int, out: list[Action]) -> bool:
         """Complete every message that `cack_psn` has passed; False when an immediate finds no receive work request."""
         while True:
-            end = self._ends.get(self._next_msn)
+            end = self.ends.get(self._next_msn)
             if end is None or PSN.gt(end.psn, cack_psn):
                 return True
             if end.immediate is not None:
@@ -65,6 +61,6 @@ class Delivery:
                 wr_id = self._receives.popleft()
                 self._next_rqmsn = MSN.add(self._next_rqmsn, 1)
                 out.append(Complete(self._qpn, wr_id, "success", end.byte_count, end.immediate))
-            del self._ends[self._next_msn]
+            del self.ends[self._next_msn]
             self._next_msn = MSN.add(self._next_msn, 1)
             self.completed = (self.completed + 1) & MESSAGES_MASK

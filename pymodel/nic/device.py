@@ -40,12 +40,12 @@ from pymodel.nic.prober import PortBudget
 from pymodel.nic.queue_pair import QueuePair
 from pymodel.nic.reverse import ReversePaths
 from pymodel.wire.flow_parser import FlowParser
+from pymodel.wire.frame import Frame
 from pymodel.wire.parser import ParseError
 from pymodel.wire.spec import ENDPOINT_QP, QPN_BITS, Opcode
 
 __all__ = ["Device"]
 
-_FOR_REQUESTER = (int(Opcode.SACK), int(Opcode.NACK), int(Opcode.ACKNOWLEDGE))
 _OF_ENDPOINT = (int(Opcode.ENDPOINT_REQUEST), int(Opcode.ENDPOINT_RESPONSE))
 
 
@@ -129,7 +129,13 @@ class Device:
         beyond the address space.
         """
         if isinstance(event, FrameIn):
-            return self._on_frame(event, now_ps)
+            frame = self._parser.parse(event.data)
+            if isinstance(frame, ParseError):
+                return self._drop(f"parse: {frame.cause.name}")
+            qp = self._qps.get(frame.dest_qp)
+            if qp is not None and frame.addresses == qp.addresses and frame.p_key == qp.quick_p_key:
+                return qp.receive(frame, now_ps)
+            return self._on_other_frame(frame, event.port, now_ps)
         out: list[Action] = []
         match event:
             case TimerFired(key):
@@ -152,24 +158,19 @@ class Device:
                 return self.qp(qpn).handle(event, now_ps)
         return out
 
-    def _on_frame(self, event: FrameIn, now_ps: int) -> list[Action]:
-        frame = self._parser.parse(event.data)
-        if isinstance(frame, ParseError):
-            return self._drop(f"parse: {frame.cause.name}")
+    def _on_other_frame(self, frame: Frame, port: int, now_ps: int) -> list[Action]:
+        """A frame that is not plainly a QP's: an endpoint operation, or one that needs a closer look."""
         if frame.opcode in _OF_ENDPOINT:
             out: list[Action] = []
-            peer = self._endpoint.receive(frame, event.port, self._peers(), now_ps, out)
+            peer = self._endpoint.receive(frame, port, self._peers(), now_ps, out)
             if peer is not None:
                 self._ports_changed(peer, now_ps, out)
             return out
         qp = self._qps.get(frame.dest_qp)
         if qp is None:
             return self._drop("unknown QP")
-        if frame.addresses != qp.addresses or frame.p_key != qp.quick_p_key or frame.opcode in _FOR_REQUESTER:
-            cause = qp.objection(frame)
-            if cause is not None:
-                return self._drop(cause)
-        return qp.receive(frame, now_ps)
+        cause = qp.objection(frame)
+        return qp.receive(frame, now_ps) if cause is None else self._drop(cause)
 
     def _drop(self, cause: str) -> list[Action]:
         self.dropped[cause] += 1

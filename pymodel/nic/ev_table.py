@@ -105,6 +105,12 @@ class EvTable:
         `avoid` is the EV on which this packet just failed; it is taken only when no other is usable. None when
         every EV is out of use or every port down.
         """
+        if self._turn < len(self._rotation):
+            slot = self._active[self._rotation[self._turn]]
+            if slot.state is _GOOD and slot is not avoid and slot.port not in self._down:
+                self._turn += 1
+                slot.sent += 1
+                return slot
         # A whole rotation may go to EVs whose turn is missed, so the second one decides, whatever turn the first
         # starts at.
         for _ in range(3 * len(self._active)):

@@ -1,7 +1,7 @@
 """From what a core wants to say to the bytes of a frame: traffic class, encapsulation by EV, port, timestamp.
 
-All packets of one EV that are as long as each other share everything from Ethernet to UDP, and the ICRC up to there.
-For full packets sent for the first time, and for answers, that is made once and kept.
+All packets of one EV and opcode that are equally long share everything from Ethernet to the destination QP, and
+the ICRC up to there. For full packets sent for the first time, and for answers, that is made once and kept.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ class Framer:
         self._overhead = headers + ICRC_BYTES + NOMINAL_OVERHEAD_BYTES
         self.full_size = self._overhead + qp.mtu
         """Nominal size of a packet that carries a whole MTU, in bytes."""
-        self._full_fronts: dict[int, tuple[bytes, int]] = {}  # by EV
-        self._control_fronts: dict[tuple[int, int], tuple[bytes, int]] = {}  # by EV and length
+        # Up to the head of the BTH, and the ICRC there; by EV << 8 | opcode.
+        self._full_fronts: dict[int, tuple[bytes, int]] = {}
+        self._control_fronts: dict[int, tuple[bytes, int]] = {}
 
     def _template(self, port: PortConfig, ecn: Ecn, srh: bool) -> FrameTemplate:
         return FrameTemplate(
@@ -105,26 +106,29 @@ class Framer:
             )
             template = self._data[slot.port][slot.record.segment is not None]
             return template.pack(transport, payload, slot.ev, slot.path, self._again_dscp if rtx else self._first_dscp)
-        front = self._full_fronts.get(slot.ev)
+        opcode = message.opcode(number) if last or not number else _MIDDLE
+        key = slot.ev << 8 | opcode
+        front = self._full_fronts.get(key)
         if front is None:
             template = self._data[slot.port][slot.record.segment is not None]
-            front = template.front(self._full_length, slot.ev, slot.path, self._first_dscp)
-            self._full_fronts[slot.ev] = front
+            head = self._heads[opcode]
+            front = self._full_fronts[key] = template.front(
+                self._full_length, slot.ev, slot.path, self._first_dscp, head
+            )
         flags_psn = _ACK_REQ | psn if ack else psn
         rest = write_rest(flags_psn, message.meth, stamp, message.address + offset, message.r_key, message.length)
-        opcode = message.opcode(number) if last or not number else _MIDDLE
-        return finish(front[0], front[1], self._heads[opcode], rest, payload)
+        return finish(front[0], front[1], rest, payload)
 
     def control(self, slot: EvSlot, opcode: Opcode, psn: int, body: bytes, rtx: bool = False) -> bytes:
         """A frame of the control class: SACK, NACK or transport ACK with its packed `body`."""
-        key = slot.ev, len(body)
+        key = slot.ev << 8 | opcode
         front = self._control_fronts.get(key)
         if front is None:
             template = self._control[slot.port][slot.record.segment is not None]
-            front = template.front(Bth.SIZE + len(body), slot.ev, slot.path, self._control_dscp)
-            self._control_fronts[key] = front
+            length, head = Bth.SIZE + len(body), self._heads[opcode]
+            front = self._control_fronts[key] = template.front(length, slot.ev, slot.path, self._control_dscp, head)
         flags_psn = _RTX | psn if rtx else psn
-        return finish(front[0], front[1], self._heads[opcode], flags_psn.to_bytes(4, "big") + body)
+        return finish(front[0], front[1], flags_psn.to_bytes(4, "big") + body)
 
     def probe(self, slot: EvSlot, body: bytes) -> bytes:
         """A reliability probe: data class, never trimmed (mrc-facts.md 1.12, 11)."""

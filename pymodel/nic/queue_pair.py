@@ -249,27 +249,29 @@ class QueuePair:
         p_key = self.config.p_key
         if (frame.p_key ^ p_key) & ~_FULL_MEMBER or not (frame.p_key | p_key) & _FULL_MEMBER:
             return "wrong P_Key"
-        if self._requester is None and not _FOR_RESPONDER[frame.opcode]:
-            return "QP not ready"
         return None
 
     def receive(self, frame: Frame, now_ps: int) -> list[Action]:
-        """Give a frame without `objection` to the half that it concerns; a failure of one half ends the other."""
+        """Give a frame without `objection` to the half that it concerns; a failure of one half ends the other.
+
+        Before RTS there is no half for answers to requests that were never sent; they have no effect.
+        """
         requester, responder = self._requester, self._responder
-        if responder is not None and _FOR_RESPONDER[frame.opcode]:
+        if responder is None:
+            return []
+        if _FOR_RESPONDER[frame.opcode]:
             out = responder.receive(frame, now_ps)
-            reverse = responder.reverse
-            if self._reverse_probes and (reverse.due_ps is None or now_ps >= reverse.due_ps) and frame.is_write:
-                slot = reverse.data_came_in(now_ps)
-                if slot is not None:
-                    self._ev_probes.probe_ev(self.config.peer_address, slot, reverse, now_ps, out)
+            if self._reverse_probes:
+                reverse = responder.reverse
+                if (reverse.due_ps is None or now_ps >= reverse.due_ps) and frame.is_write:
+                    slot = reverse.data_came_in(now_ps)
+                    if slot is not None:
+                        self._ev_probes.probe_ev(self.config.peer_address, slot, reverse, now_ps, out)
         elif requester is not None:
             out = requester.receive(frame, now_ps)
         else:
             return []
-        if (responder is not None and responder.state is not _TAKES) or (
-            requester is not None and requester.state is not _SENDS
-        ):
+        if responder.state is not _TAKES or (requester is not None and requester.state is not _SENDS):
             self._fail_once(out)
         return out
 

@@ -15,7 +15,7 @@ from pymodel.nic.config import ACK_TIMEOUT_UNIT_PS, QpConfig
 from pymodel.nic.congestion import CongestionControl
 from pymodel.nic.ev_table import EvSlot, EvTable
 from pymodel.nic.events import Action, Complete, FrameOut, Notify, PostWrite, TimerFired
-from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer, timestamp
+from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer
 from pymodel.nic.message import Message
 from pymodel.nic.prober import Prober
 from pymodel.nic.reverse import ReversePaths
@@ -183,51 +183,52 @@ class Requester:
         cwnd = self.cwnd
         if window.inflight >= cwnd or self.pause_timer.deadline_ps is not None:
             return
-        limit, backlog, framer, evs = window.limit, self._backlog, self._framer, self.evs
-        before = window.transmissions
-        while window.inflight < cwnd:
-            packet = window.next_lost() if window.has_lost else None
-            if packet is None:
-                packet = self._next_new(limit) if backlog else None
-                if packet is None:
-                    break
-            slot = evs.next(packet.ev)
-            if slot is None:
-                break
-            message = packet.message
-            again = packet.sent > 0
-            window.send(packet)
-            packet.ev = slot
-            if again:
-                message.retransmissions += 1
-                if packet.index == window.unack_index:
-                    self._restart_timer = True
-            else:
-                if message.sent == 0 and message.immediate is not None:
-                    self._immediates += 1
-                message.sent += 1
-                if message.sent == message.packets:
-                    backlog.popleft()
-            ask = not (backlog and window.inflight >= self.config.sack_threshold) and self._asks_for_answer(cwnd, limit)
-            frame = framer.write(slot, packet.psn, message, packet.number, ask, again, now_ps)
-            out.append(FrameOut(slot.port, frame))
+        limit, before = window.limit, window.transmissions
+        if not window.has_lost or self._send_lost(cwnd, limit, now_ps, out):
+            self._send_new(cwnd, limit, now_ps, out)
         if window.transmissions != before:
             self._restart_tail = True
             self._reverse.data_went_out()
 
-    def _next_new(self, limit: int) -> Packet | None:
-        """The next packet of the backlog, not yet part of the window, or None when none may be sent."""
+    def _send_lost(self, cwnd: int, limit: int, now_ps: int, out: list[Action]) -> bool:
+        """Send lost packets, each on another EV than the one that failed; False when no EV is usable."""
         window = self.window
-        index = window.next_index
-        if index >= limit:
-            return None
-        message = self._backlog[0]
-        number = message.sent
-        if number == 0 and message.immediate is not None and self._immediates >= self.config.wimm:
-            return None
-        framer = self._framer
-        size = framer.full_size if number < message.packets - 1 else framer.nominal_size(message, number)
-        return Packet(index, window.psn(index), message, number, size)
+        while window.inflight < cwnd and (packet := window.next_lost()) is not None:
+            slot = self.evs.next(packet.ev)
+            if slot is None:
+                return False
+            window.send(packet)
+            packet.ev = slot
+            packet.message.retransmissions += 1
+            if packet.index == window.unack_index:
+                self._restart_timer = True
+            ask = self._asks_for_answer(cwnd, limit)
+            frame = self._framer.write(slot, packet.psn, packet.message, packet.number, ask, True, now_ps)
+            out.append(FrameOut(slot.port, frame))
+        return True
+
+    def _send_new(self, cwnd: int, limit: int, now_ps: int, out: list[Action]) -> None:
+        """Send packets of the backlog while the windows allow."""
+        window, backlog, framer, evs = self.window, self._backlog, self._framer, self.evs
+        threshold = self.config.sack_threshold
+        while backlog and window.inflight < cwnd and window.next_index < limit:
+            message = backlog[0]
+            number = message.sent
+            begins_immediate = number == 0 and message.immediate is not None
+            if begins_immediate and self._immediates >= self.config.wimm:
+                return
+            slot = evs.next()
+            if slot is None:
+                return
+            self._immediates += begins_immediate
+            message.sent = number + 1
+            if number < message.packets - 1:
+                packet = window.send_new(message, number, framer.full_size, slot)
+            else:
+                packet = window.send_new(message, number, framer.nominal_size(message, number), slot)
+                backlog.popleft()
+            ask = (not backlog or window.inflight < threshold) and self._asks_for_answer(cwnd, limit)
+            out.append(FrameOut(slot.port, framer.write(slot, packet.psn, message, number, ask, False, now_ps)))
 
     def _asks_for_answer(self, cwnd: int, limit: int) -> bool:
         """Must the packet just sent ask for a SACK, since the responder might not send one by itself?
@@ -356,7 +357,7 @@ class Requester:
     def _round_trip_ps(self, sent: int, now_ps: int) -> int | None:
         if not self.config.timestamps:
             return None
-        return TIMESTAMP.forward(timestamp(now_ps), sent) * TIMESTAMP_UNIT_PS
+        return (now_ps // TIMESTAMP_UNIT_PS - sent & TIMESTAMP.mask) * TIMESTAMP_UNIT_PS
 
     # Loss
 

@@ -54,6 +54,8 @@ _GRANTED = Access.GRANTED
 _CE = int(Ecn.CE)
 _PROBE_REQUEST = int(Opcode.PROBE_REQUEST)
 _SACK = Opcode.SACK
+_NONE, _SKIP_ONCE = int(SackM.NONE), int(SackM.SKIP_ONCE)
+_PSN_MASK, _OFFSET_LIMIT = PSN.mask, 1 << 15
 _COUNTED = NOMINAL_OVERHEAD_BYTES - Udp.SIZE
 
 
@@ -111,12 +113,12 @@ class Responder:
         """Take a write or a probe, parsed and known to be this QP's, and return what follows."""
         out: list[Action] = []
         if self.state is _READY:
-            if frame.opcode == _PROBE_REQUEST:
-                self._answer_probe(frame, out)
-            elif frame.trim_reason is None:
+            if frame.trim_reason is not None:
+                self._on_trimmed(frame, frame.trim_reason, now_ps, out)
+            elif frame.opcode != _PROBE_REQUEST:
                 self._on_write(frame, now_ps, out)
             else:
-                self._on_trimmed(frame, frame.trim_reason, now_ps, out)
+                self._answer_probe(frame, out)
         elif frame.opcode != _PROBE_REQUEST:
             if self.state is ResponderState.REFUSED:
                 self._send_nak(out)
@@ -172,7 +174,7 @@ class Responder:
         if frame.opcode not in _FULL:
             fields = frame.write_fields()
             delivery.landed(fields.msn, psn, fields.dma_length, fields.immediate)
-        if delivery.waiting and not delivery.advance(window.cack_psn, out):
+        if delivery.ends and not delivery.advance(window.cack_psn, out):
             self._fail(AethSyndrome.NAK_INVALID_REQUEST, psn, out)
             return
 
@@ -274,21 +276,21 @@ class Responder:
         cack = window.cack_psn
         spdcid, dpdcid = self._dcids
         body = pack_sack(
-            m=SackM.SKIP_ONCE if marked else SackM.NONE,
-            pr=probe,
-            ack_psn_offset=ack_psn_offset,
-            entropy=entropy,
-            spdcid=spdcid,
-            dpdcid=dpdcid,
-            cack_psn=cack,
-            mpr=mpr_from_psns(window.window) if self.config.dynamic_mpr else 0,
-            sack_offset=PSN.diff(base, cack),
-            sack_bitmap=window.bitmap(base),
-            tx_timestamp=stamp,
-            ooo_count=window.ooo_count,
-            restore_cwnd=self.restore_cwnd,
-            rcv_cwnd_pen=self.penalty,
-            rcvd_bytes=-(-self._received // RCVD_BYTES_UNIT) & _RCVD_BYTES_MASK,
+            _SKIP_ONCE if marked else _NONE,
+            1 if probe else 0,
+            ack_psn_offset,
+            entropy,
+            spdcid,
+            dpdcid,
+            cack,
+            mpr_from_psns(window.window) if self.config.dynamic_mpr else 0,
+            (base - cack + _OFFSET_LIMIT & _PSN_MASK) - _OFFSET_LIMIT,
+            window.bitmap(base),
+            stamp,
+            window.ooo_count,
+            self.restore_cwnd,
+            self.penalty,
+            -(-self._received // RCVD_BYTES_UNIT) & _RCVD_BYTES_MASK,
         )
         self._send_control(_SACK, cack, body, out, rtx)
 

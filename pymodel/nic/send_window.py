@@ -174,6 +174,14 @@ class SendWindow:
             heapq.heappop(self._lost)
         return None
 
+    def send_new(self, message: Message, number: int, size: int, ev: EvSlot) -> Packet:
+        """Packet `number` of `message` leaves for the first time, on `ev`."""
+        index = self.next_index
+        packet = Packet(index, (self._first_psn + index) & _PSN_MASK, message, number, size)
+        packet.ev = ev
+        self.send(packet)
+        return packet
+
     def send(self, packet: Packet) -> None:
         """`packet` leaves: a new one at `next_index`, or one that `next_lost` gave."""
         if packet.index == self.next_index:

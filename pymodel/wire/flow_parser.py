@@ -7,8 +7,8 @@ ends. Anything unusual goes to `parse`, so results are equal; a property test ho
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from struct import Struct
-from typing import NamedTuple
 from zlib import crc32
 
 from pymodel.wire import spec
@@ -46,7 +46,8 @@ for _opcode, _headers in spec.EXTENSIONS.items():
 _TSETH = [spec.TSETH.size if opcode in spec.DATA_OPCODES else 0 for opcode in range(256)]
 
 
-class _Flow(NamedTuple):
+@dataclass(slots=True)
+class _Flow:
     size: int
     crc: int
     ev: int
@@ -54,6 +55,9 @@ class _Flow(NamedTuple):
     ecn: int
     addresses: bytes
     udp_length: int
+    head: int = -1
+    """The first eight bytes of the last BTH, which the next one mostly has too."""
+    head_crc: int = 0
 
 
 class FlowParser:
@@ -85,8 +89,9 @@ class FlowParser:
         # Only writes have a payload, and only theirs is padded; the rest is `parse`'s to judge.
         if head & _VERSION or start < _BODY or padded < pad or padded & 3 or (padded and not _TSETH[opcode]):
             return parse(data, self.options)
-        crc = crc32((head | MASKED_BTH).to_bytes(8, "big"), flow.crc)
-        if crc32(memoryview(data)[_REST:tail], crc) != _ICRC.unpack_from(data, tail)[0]:
+        if head != flow.head:
+            flow.head, flow.head_crc = head, crc32((head | MASKED_BTH).to_bytes(8, "big"), flow.crc)
+        if crc32(memoryview(data)[_REST:tail], flow.head_crc) != _ICRC.unpack_from(data, tail)[0]:
             return parse(data, self.options)
         frame = Frame.__new__(Frame)
         frame.data = data

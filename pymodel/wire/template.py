@@ -124,16 +124,17 @@ def write_rest(flags_psn: int, meth: int, tx_timestamp: int | None, va: int, r_k
     return _REST_STAMPED.pack(flags_psn | _TS, meth, tx_timestamp << _TIMESTAMP | _FTYPE, va, r_key, dma_length)
 
 
-def finish(front: bytes, crc: int, head: BthHead, rest: bytes, payload: Buffer = b"", pad: bytes = b"") -> bytes:
+def finish(front: bytes, crc: int, rest: bytes, payload: Buffer = b"", pad: bytes = b"") -> bytes:
     """The frame that begins with `front` and `crc`, as `FrameTemplate.front` gives them.
 
     `rest` is what stands between the head of the BTH and the payload. The sizes add up to the length that `front` was
     made for; the pad count stands in the head.
     """
-    crc = crc32(payload, crc32(rest, crc32(head.masked, crc)))
+    crc = crc32(payload, crc32(rest, crc))
     if pad:
         crc = crc32(pad, crc)
-    return b"".join((front, head.wire, rest, payload, pad, crc.to_bytes(4, "little")))
+        return b"".join((front, rest, payload, pad, crc.to_bytes(4, "little")))
+    return b"".join((front, rest, payload, crc.to_bytes(4, "little")))
 
 
 class FrameTemplate:
@@ -229,17 +230,16 @@ class FrameTemplate:
         if dscp >> 6 | ev >> 32 or len(path) != self._path_bytes or length > self._length_max:
             self._refuse(dscp, ev, path, length)
         if self._ip4 is None:
-            front, crc = self.front(length - _AROUND, ev, path, dscp)
             (head,) = _HEAD.unpack_from(transport)
             masked = (head | MASKED_BTH).to_bytes(_HEAD.size, "big")
-            bth = BthHead(transport[: _HEAD.size], masked)
-            return finish(front, crc, bth, transport[_HEAD.size :], payload, _PADS[pad])
+            front, crc = self.front(length - _AROUND, ev, path, dscp, BthHead(transport[: _HEAD.size], masked))
+            return finish(front, crc, transport[_HEAD.size :], payload, _PADS[pad])
         inner = self._inner_4(self._ip4, ev, dscp, length)
         crc = icrc_of(inner + transport[:_BTH], transport[_BTH:], payload, _PADS[pad])
         return b"".join((self._ethernet, inner, transport, payload, _PADS[pad], _LITTLE.pack(crc)))
 
-    def front(self, length: int, ev: int, path: bytes, dscp: int) -> tuple[bytes, int]:
-        """Ethernet to UDP of every frame over IPv6 with these values, and the ICRC as it stands behind UDP.
+    def front(self, length: int, ev: int, path: bytes, dscp: int, head: BthHead) -> tuple[bytes, int]:
+        """Ethernet to the head of the BTH of every frame over IPv6 with these values, and the ICRC as it stands there.
 
         `length` counts transport headers, payload and pad, without ICRC. `finish` makes frames of it.
         """
@@ -256,7 +256,7 @@ class FrameTemplate:
             front = _OUTER.pack(front, word, extended, self._outer_follow, self._outer_src, path[:16])
             if self._routing:
                 front += self._routing + path[16:]
-        return front + inner, icrc_of_front(inner)
+        return front + inner + head.wire, crc32(head.masked, icrc_of_front(inner))
 
     def _inner_4(self, ip: Ipv4, ev: int, dscp: int, length: int) -> bytes:
         header = ip.replace(dscp=dscp, total_length=Ipv4.SIZE + length, protocol=NextHeader.UDP, checksum=0)
