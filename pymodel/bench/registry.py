@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pymodel.base.errors import InputError
 from pymodel.base.toolpath import TOOLS, find
-from pymodel.bench import engine, main_job, rtl, topology, wire
+from pymodel.bench import engine, main_job, nic, rtl, topology, wire
 from pymodel.bench.figure import Outcome, Step
 
 __all__ = ["BENCHMARKS", "Benchmark", "select"]
@@ -41,6 +41,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark("wire.icrc", wire.icrc, ("wire.icrc",)),
     Benchmark("topology.full", topology.measure, topology.FIGURES),
     Benchmark("engine.un", engine.measure, engine.FIGURES),
+    Benchmark("nic.back_to_back", nic.measure, nic.FIGURES),
     Benchmark("main_job", main_job.measure, main_job.FIGURES),
     Benchmark("rtl.psn_tracker", rtl.measure, rtl.FIGURES, ("verilator", "g++", "perl", "make"), ("cocotb",)),
 )
