@@ -33,38 +33,44 @@ def canonical(root: object, *, now_ps: int = 0, fixed: Iterable[object] = (), ca
 
     def walk(value: Any) -> Hashable:
         kind = type(value)
-        if kind is int:
-            return ("at", value - now_ps) if EPOCH_PS <= value < _TIME_END else value
-        if value is None or kind in (bool, str, bytes, float):
+        if kind in _ATOMS:
             return value
+        if kind is int:
+            return value if value < EPOCH_PS or value >= _TIME_END else ("at", value - now_ps)
         number = id(value)
         if number in names:
             return ("fixed", names[number])
         if isinstance(value, (Enum, type)):
             return value
-        if kind in (tuple, frozenset, bytearray):
-            return kind(map(walk, value)) if kind is not bytearray else bytes(value)
-        if number in met:
-            return ("met", met[number])
+        if kind is tuple or kind is frozenset:
+            return kind(map(walk, value))
+        if kind is bytearray:
+            return bytes(value)
         if kind is Counter:
             return "statistics"
+        if number in met:
+            return ("met", met[number])
         met[number] = len(met)
-        if kind in (list, deque):
+        if kind is list or kind is deque:
             return (kind.__name__, *map(walk, value))
         if kind is set:
             return frozenset(map(walk, value))
         if isinstance(value, dict):
-            return (kind.__name__, *((walk(key), walk(each)) for key, each in value.items()))
+            return (kind.__name__, *map(walk, value), *map(walk, value.values()))
         parts: list[Hashable] = [kind.__qualname__]
         for name in fields_of(value):
-            rule = rules.get(f"{kind.__name__}.{name}")
             each = getattr(value, name, None)
+            if type(each) in _ATOMS:
+                parts.append(each)
+                continue
+            rule = rules.get(f"{kind.__name__}.{name}") if rules else None
             parts.append(walk(each) if rule is None else rule(value, each))
         return tuple(parts)
 
     return walk(root)
 
 
+_ATOMS = frozenset({type(None), bool, str, bytes, float})
 _MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _SLOTS: dict[type, tuple[str, ...]] = {}
 

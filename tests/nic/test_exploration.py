@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from pymodel.bench.nightly import report_figure
@@ -15,23 +17,22 @@ from tests.nic.explorer import abstraction
 from tests.nic.small_worlds import LONG_WALKS, MTU, WALKS, WRAPS, Small, explore, recorded, world_of
 from tests.nic.state import Shelf, canonical, fields_of, reached
 
+ROWS = [(small, first_psn) for small in WALKS for first_psn in (WRAPS, 0) if small not in LONG_WALKS or first_psn]
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("small", WALKS, ids=lambda small: small.name)
-def test_s06_s08_l07_every_interleaving(small, record_property):
+@pytest.mark.parametrize(("small", "first_psn"), ROWS, ids=[f"{row[0].name}, from {row[1]}" for row in ROWS])
+def test_s06_s08_l07_every_interleaving(small, first_psn, record_property):
     """The numbers say that nothing was cut off; they change with the protocol and never with the first PSN."""
-    expected = recorded()[small.name]
-    for first_psn in (0, WRAPS):
-        walk = explore(small, first_psn)
-        found = {name: getattr(walk, name) for name in fields_of(walk)}
-        assert found == expected, "after a change of the protocol: python -m tests.nic.small_worlds"
-        assert walk.rests > 0
-        record_property("explored states", walk.states)
+    walk = explore(small, first_psn)
+    record_property("explored states", walk.states)
+    assert asdict(walk) == recorded()[small.name], "after a change of the protocol: python -m tests.nic.small_worlds"
+    assert walk.rests > 0
 
 
 def test_more_than_100_000_states_are_walked():
     assert list(recorded()) == [small.name for small in WALKS]
-    assert 2 * sum(walk["states"] for walk in recorded().values()) > 100_000
+    assert sum(recorded()[small.name]["states"] for small, _ in ROWS) > 100_000
 
 
 @pytest.mark.nightly
