@@ -1,8 +1,8 @@
 """Model, RTL and packer never take over each other's algorithm, so that a mistake can't agree with itself (S11).
 
 What they share is `pymodel/wire/spec.py`, a table. The golden model imports nothing of the RTL, the RTL reads packages
-of its own folder alone, a bench knows of the model only what it compares with, and what the wire is compared with comes
-from outside.
+of its own folder alone, and what the wire is compared with comes from outside; `tests/rtl/test_independence.py` says
+what a bench may know.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import pytest
 from pymodel.base.toolpath import ROOT
 
 RTL = ROOT / "rtl_models"
-GOLDEN = {"receive_window": {"Arrival", "ArrivalClass", "ReceiveWindow"}}
-"""Modules of the model that benches compare RTL with, and the names that they may know."""
 
 
 def imports(file: Path) -> Iterator[tuple[str, set[str]]]:
@@ -84,19 +82,6 @@ def test_s11_the_packages_of_rtl_hold_no_generated_algorithm():
     package = (RTL / "common" / "mrc_pkg.sv").read_text(encoding="utf-8")
     assert "localparam" in package
     assert not re.search(r"\bfunction\b|\btask\b|\balways|\bassign\b", package)
-
-
-def test_s11_benches_know_of_the_model_what_they_compare_with():
-    files = sorted((ROOT / "cocotb_tests").rglob("*.py"))
-    taken = [
-        (file.name, module.removeprefix("pymodel.nic."), names)
-        for file in files
-        for module, names in imports(file)
-        if module.startswith("pymodel.nic")
-    ]
-    assert taken
-    for file, module, names in taken:
-        assert names <= GOLDEN.get(module, set()), f"{file} takes {sorted(names)} of {module}"
 
 
 OUTSIDE = [

@@ -42,6 +42,11 @@ JOBS: tuple[Job, ...] = (
         ("tests/switch",),
         ("p4/**/*.p4", "pymodel/switch/**/*.py", "tests/switch/**/*.py", "tests/switch/testgen/*.p4"),
     ),
+    Job(
+        "nic",
+        ("tests/nic",),
+        ("pymodel/wire/**/*.py", "pymodel/paths/**/*.py", "pymodel/nic/**/*.py", "tests/nic/**/*.py"),
+    ),
     Job("verbs", ("tests/verbs",), ("pymodel/verbs/**/*.py", "pymodel/nic/**/*.py", "tests/verbs/**/*.py")),
     Job(
         "rtl",

@@ -27,7 +27,8 @@ def soaked(seed, packets, faults=Faults()):  # noqa: B008
 @pytest.mark.slow
 def test_200_000_packets_through_every_fault(record_property):
     soak, blocks = soaked(1, 200_000)
-    record_property("packets soaked", soak.packets)
+    happened = ", ".join(f"{count:,} {kind}" for kind, count in sorted(soak.happened.items()))
+    record_property("print", f"NIC model: soaked in {soak.packets:,} packets: {happened}")
     assert max(blocks[1:]) - blocks[1] < GROWTH_MAX, blocks
     least = {"lost": 1000, "repeated": 1000, "damaged": 1000, "trimmed": 1000, "marked": 1000, "port down": 50}
     assert {kind: soak.happened[kind] >= count for kind, count in least.items()} == dict.fromkeys(least, True)
