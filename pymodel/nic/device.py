@@ -133,7 +133,12 @@ class Device:
             if isinstance(frame, ParseError):
                 return self._drop(f"parse: {frame.cause.name}")
             qp = self._qps.get(frame.dest_qp)
-            if qp is not None and frame.addresses == qp.addresses and frame.p_key == qp.quick_p_key:
+            if (
+                qp is not None
+                and frame.addresses == qp.addresses
+                and frame.p_key == qp.quick_p_key
+                and frame.opcode not in _OF_ENDPOINT
+            ):
                 return qp.receive(frame, now_ps)
             return self._on_other_frame(frame, event.port, now_ps)
         out: list[Action] = []

@@ -7,7 +7,6 @@ ends. Anything unusual goes to `parse`, so results are equal; a property test ho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 from zlib import crc32
 
@@ -46,18 +45,55 @@ for _opcode, _headers in spec.EXTENSIONS.items():
 _TSETH = [spec.TSETH.size if opcode in spec.DATA_OPCODES else 0 for opcode in range(256)]
 
 
-@dataclass(slots=True)
 class _Flow:
-    size: int
-    crc: int
-    ev: int
-    dscp: int
-    ecn: int
-    addresses: bytes
-    udp_length: int
-    head: int = -1
-    """The first eight bytes of the last BTH, which the next one mostly has too."""
-    head_crc: int = 0
+    """What is known of frames that begin alike and are equally long; and of the last head of a BTH, which the next
+    frame mostly has too."""
+
+    __slots__ = (
+        "addresses",
+        "crc",
+        "dest_qp",
+        "dscp",
+        "ecn",
+        "ev",
+        "head",
+        "head_crc",
+        "opcode",
+        "p_key",
+        "payload_end",
+        "payload_start",
+        "size",
+        "tail",
+        "ts",
+        "udp_length",
+    )
+
+    def __init__(self, frame: Frame) -> None:
+        self.size = frame.end
+        self.tail = frame.end - spec.ICRC_BYTES
+        self.crc = icrc_of_front(frame.data[_INNER:_FRONT])
+        self.ev = frame.ev
+        self.dscp = frame.dscp
+        self.ecn = frame.ecn
+        self.addresses = frame.addresses
+        self.udp_length = frame.udp_length
+        self.head = self.ts = -1
+
+    def decode(self, head: int, ts: int) -> bool:
+        """Take the first eight bytes of a BTH and its ts bit; False, and no change, when `parse` is to judge them."""
+        opcode = head >> _OPCODE
+        start = _START[opcode]
+        if ts:
+            start += _TSETH[opcode]
+        padded, pad = self.tail - start, head >> _PAD & 3
+        # Only writes have a payload, and only theirs is padded.
+        if head & _VERSION or start < _BODY or padded < pad or padded & 3 or (padded and not _TSETH[opcode]):
+            return False
+        self.head, self.ts = head, ts
+        self.head_crc = crc32((head | MASKED_BTH).to_bytes(8, "big"), self.crc)
+        self.opcode, self.p_key, self.dest_qp = opcode, head >> _P_KEY & 0xFFFF, head & _QPN
+        self.payload_start, self.payload_end = start, self.tail - pad
+        return True
 
 
 class FlowParser:
@@ -79,34 +115,25 @@ class FlowParser:
         if flow is None or len(data) != flow.size:
             return self._learn(data)
         head, flags_psn = _BTH.unpack_from(data, _FRONT)
-        opcode = head >> _OPCODE
-        start = _START[opcode]
-        if flags_psn & _TS:
-            start += _TSETH[opcode]
-        tail = flow.size - spec.ICRC_BYTES
-        padded = tail - start
-        pad = head >> _PAD & 3
-        # Only writes have a payload, and only theirs is padded; the rest is `parse`'s to judge.
-        if head & _VERSION or start < _BODY or padded < pad or padded & 3 or (padded and not _TSETH[opcode]):
+        if (head != flow.head or flags_psn & _TS != flow.ts) and not flow.decode(head, flags_psn & _TS):
             return parse(data, self.options)
-        if head != flow.head:
-            flow.head, flow.head_crc = head, crc32((head | MASKED_BTH).to_bytes(8, "big"), flow.crc)
+        tail = flow.tail
         if crc32(memoryview(data)[_REST:tail], flow.head_crc) != _ICRC.unpack_from(data, tail)[0]:
             return parse(data, self.options)
         frame = Frame.__new__(Frame)
         frame.data = data
         frame.addresses = flow.addresses
         frame.udp_length = flow.udp_length
-        frame.opcode = opcode
-        frame.p_key = head >> _P_KEY & 0xFFFF
-        frame.dest_qp = head & _QPN
+        frame.opcode = flow.opcode
+        frame.p_key = flow.p_key
+        frame.dest_qp = flow.dest_qp
         frame.psn = flags_psn & _PSN
         frame.ev = flow.ev
         frame.dscp = flow.dscp
         frame.ecn = flow.ecn
         frame.trim_reason = None
-        frame.payload_start = start
-        frame.payload_end = tail - pad
+        frame.payload_start = flow.payload_start
+        frame.payload_end = flow.payload_end
         frame.end = flow.size
         frame._flags = flags_psn >> _FLAGS
         frame._ip = _INNER
@@ -125,8 +152,5 @@ class FlowParser:
         ):
             if len(self._flows) >= _FLOWS_MAX:
                 self._flows.clear()
-            crc = icrc_of_front(data[_INNER:_FRONT])
-            self._flows[data[:_FRONT]] = _Flow(
-                frame.end, crc, frame.ev, frame.dscp, frame.ecn, frame.addresses, frame.udp_length
-            )
+            self._flows[data[:_FRONT]] = _Flow(frame)
         return frame
