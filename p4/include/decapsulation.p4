@@ -3,8 +3,8 @@
 #ifndef MRC_DECAPSULATION_P4
 #define MRC_DECAPSULATION_P4
 
-// DSCP by the mode of RFC 2983: the inner one (pipe), or the outer one (uniform). ECN always by RFC 6040, figure 4. The inner
-// hop limit is still to be tested; the outer one never is (mrc-facts.md 11).
+// DSCP by the model of RFC 2983: the inner one (pipe), or the outer one (uniform). ECN by RFC 6040, figure 4. The
+// inner hop limit is still to be tested; the outer one never is (mrc-facts.md 11).
 control Decapsulation(inout headers_t hdr, inout metadata_t meta, in bit<1> uniform) {
     RemoveRoutingHeader() remove;
     Martians() martians;
@@ -14,7 +14,7 @@ control Decapsulation(inout headers_t hdr, inout metadata_t meta, in bit<1> unif
         if (hdr.srh.isValid()) {
             outer_bytes = IPV6_BYTES + ROUTING_BYTES;
         }
-        // The packet inside must be whole within the one around it, which also keeps a trimmed packet from losing its mark.
+        // The packet inside must be whole within the one around it: what was cut must not lose the mark of that.
         if ((bit<32>) hdr.ipv6.payload_length < outer_bytes + (bit<32>) hdr.inner_ipv6.payload_length) {
             truncated();
         }

@@ -32,8 +32,8 @@ header routing_tail_t {
     bit<64> data;
 }
 
-// Any routing header is taken apart as a fixed part, up to MAX_SEGMENTS units of 16 bytes (segments, then TLVs), and a tail.
-// ICMPv6 belongs to the innermost IPv6 header.
+// Any routing header is taken apart as a fixed part, up to MAX_SEGMENTS units of 16 bytes (segments, then TLVs), and a
+// tail. ICMPv6 belongs to the innermost IPv6 header.
 struct headers_t {
     packet_in_t packet_in;
     packet_out_t packet_out;

@@ -10,7 +10,8 @@ error {
     RoutingHeaderTooLong
 }
 
-parser MrcParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+parser MrcParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
+                 inout standard_metadata_t standard_metadata) {
     state start {
         transition select(standard_metadata.ingress_port) {
             CPU_PORT: from_controller;

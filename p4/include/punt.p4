@@ -1,4 +1,4 @@
-// Packets for the controller: echo requests to the switch, and what ICMPv6 errors answer (RFC 4443; mrc-facts.md 4.1, 11).
+// Packets for the controller: echo requests to the switch, and what ICMPv6 errors answer (RFC 4443; mrc-facts.md 11).
 
 #ifndef MRC_PUNT_P4
 #define MRC_PUNT_P4

@@ -1,7 +1,7 @@
 // Queues of the egress port: classes, limits, ECN, trimming (mrc-facts.md 1.12, 1.14, 4.2; docs/switch.md).
 //
-// v1model tells a queue's depth in egress alone, when it is too late. So the program counts by itself: ingress adds a frame's
-// bytes to its queue's cell of queue_bytes, egress takes the same bytes away. What a cell holds is what waits.
+// v1model tells a queue's depth in egress alone, when it is too late. So the program counts by itself: ingress adds a
+// frame's bytes to its queue's cell of queue_bytes, egress takes the same bytes away. What a cell holds is what waits.
 
 #ifndef MRC_QUEUEING_P4
 #define MRC_QUEUEING_P4

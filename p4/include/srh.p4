@@ -49,7 +49,7 @@ control NextSegment(inout headers_t hdr, inout metadata_t meta, in bit<1> with_p
     PopRoutingHeader() pop;
 
     apply {
-        // A hop limit that is used up goes first, and is lowered last: what is refused goes back as it came (S05 to S12).
+        // A hop limit is tested first and lowered last (S05, S12): what is refused goes back as it came.
         if (hdr.ipv6.hop_limit > 1 && hdr.srh.routing_type != ROUTING_TYPE_SRH) {
             unusable.apply(meta, ROUTING_TYPE_AT);
         } else if (hdr.ipv6.hop_limit > 1

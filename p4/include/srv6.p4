@@ -1,19 +1,19 @@
 // The switch's own SIDs and its loopback (RFC 8986 section 4, RFC 9800 section 4; mrc-facts.md 8.1, 11).
 //
-// Ingress applies LocalSid twice, so a packet may spend two SIDs of this switch in one pass (uN then uA, or its own uSID
-// twice). Whatever comes third meets a route that says so.
+// Ingress applies LocalSid twice, so a packet may spend two SIDs of this switch in one pass (uN then uA, or its own
+// uSID twice). Whatever comes third meets a route that says so.
 
 #ifndef MRC_SRV6_P4
 #define MRC_SRV6_P4
 
-// What a SID entry asks for. NEXT-CSID moves the argument, the address bits behind the SID, up by `shift` bits; a behaviour
-// without NEXT-CSID has none. The flavours: penultimate segment pop, ultimate segment pop, ultimate segment decapsulation.
+// What a SID entry asks for. NEXT-CSID moves the argument, the address bits behind the SID, up by `shift` bits; a
+// behaviour without NEXT-CSID has none.
 struct sid_t {
     bit<128> argument_mask;
     bit<8> shift;
-    bit<1> psp;
-    bit<1> usp;
-    bit<1> usd;
+    bit<1> psp;  // penultimate segment pop
+    bit<1> usp;  // ultimate segment pop
+    bit<1> usd;  // ultimate segment decapsulation
     bit<1> uniform;  // decapsulation keeps the outer DSCP
     bit<1> forwards;  // with nothing left to do the packet still goes on: uA
     bit<1> final;  // no segment may be left: uDT6, loopback

@@ -12,8 +12,7 @@
 counter(PORTS, CounterType.packets_and_bytes) port_in;
 counter(PORTS, CounterType.packets) port_out;
 
-// Some of what leaves: by egress port, cut or only re-marked for want of room; by egress port, newly marked CE; by reason,
-// to the controller.
+// Some of what leaves: cut or only re-marked for want of room, newly marked CE, by egress port; to the controller.
 counter(PORTS, CounterType.packets_and_bytes) trimmed;
 counter(PORTS, CounterType.packets_and_bytes) ecn_marked;
 counter(PUNT_REASONS, CounterType.packets_and_bytes) punted;

@@ -81,6 +81,8 @@ class Engine:
         self._link_generated()
         self._ports: dict[int, PortQueues] = {}
         self._events: EventQueue[int] = EventQueue()
+        # What is in there: a port asks for the same time again with each packet that comes.
+        self._awaited: set[tuple[int, int]] = set()
         self._work: deque[tuple[int | None, Any]] = deque()
         self._out: list[tuple[int, int, bytes]] = []
         self._now = 0
@@ -234,7 +236,8 @@ class Engine:
             priority, packet = popped
             self._run_egress(packet, port, priority, now, queues.depth(priority), queues)
         following = queues.next_ps()
-        if following is not None:
+        if following is not None and (following, port) not in self._awaited:
+            self._awaited.add((following, port))
             self._events.push(following, port)
 
     def _run_egress(
@@ -274,6 +277,7 @@ class Engine:
         events = self._events
         while (due := events.next_ps()) is not None and due <= until:
             self._now, port = events.pop()
+            self._awaited.remove((self._now, port))
             self._serve(port, self._ports[port], self._now)
             self._finish_work()
 

@@ -122,6 +122,18 @@ def test_link_is_shared_by_strict_priority_and_not_preempted(engine: Engine) -> 
     assert numbers(engine.drain(S)) == [(8 * NS, 1), (16 * NS, 4), (20 * NS, 3), (28 * NS, 2)]
 
 
+def test_a_long_queue_wakes_once_for_each_packet(engine: Engine) -> None:
+    """However many packets wait, one event is due: a thousand frames take a thousand times one, not a million."""
+    engine.set_queue(PORT, 0, 10**9, "bit/s", 1_000)
+    for _ in range(1_000):
+        engine.inject(0, frame(0), 0)
+    wakes = 0
+    while (due := engine.next_event_ps()) is not None:
+        assert len(engine._events) <= 1
+        wakes += len(engine.drain(due)) > 0
+    assert wakes == 1_000
+
+
 def test_link_time_is_that_of_the_frame_that_leaves(engine: Engine) -> None:
     # Egress puts 36 bytes in front: 136 bytes at 8 Gb/s are 136 ns.
     engine.set_queue(PORT, 0, 8_000_000_000, "bit/s", 10)
