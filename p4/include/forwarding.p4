@@ -38,6 +38,10 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta) {
     }
 
     apply {
+        // v1model takes the highest port for a drop, which no counter would see: no entry can bring it up.
+        if (meta.port == PORTS - 1) {
+            port_down();
+        }
         tx_port.apply();
         // What the controller sends through a port has the MACs that it gave it.
         if (!hdr.packet_out.isValid() || hdr.packet_out.submit_to_ingress == 1) {

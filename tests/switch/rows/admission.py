@@ -153,6 +153,13 @@ def port_states() -> list[Row]:
         Row("rubbish from a port that is down", _without(rx_1, rx_1_down), 1, b"\xff" * 9, drop="drop_port_down"),
         Row("to a port that is down", _without(tx_2, tx_2_down), 1, FINE.at(1), drop="drop_port_down"),
         Row("to a port without an entry", _without(tx_2), 1, FINE.at(1), drop="drop_port_down"),
+        Row(
+            "to the port that v1model drops at",
+            entries(NODE, ports(511), route("fc00:0:205:42::/64", 511)),
+            1,
+            FINE.at(1),
+            drop="drop_port_down",
+        ),
         Row("to a port without a neighbour", _without(neighbour), 1, FINE.at(1), drop="drop_no_neighbour"),
         Row("from a port that may not send", _without(tx_1, tx_1_down), 1, FINE.at(1), FINE_OUT),
         Row("to a port that may not receive", _without(rx_2, rx_2_down), 1, FINE.at(1), FINE_OUT),

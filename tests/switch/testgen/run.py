@@ -5,17 +5,16 @@ Nothing but the expected frame may come out; where none is expected, one counter
 
 from __future__ import annotations
 
-from pymodel.paths.tables import PORT_QUEUES, PUNT_LIMITER, TX_PORT
+from pymodel.paths.tables import PORT_QUEUES, PUNT_LIMITER
 from pymodel.switch.p4runtime.client import PacketIn
 from pymodel.switch.p4runtime.dataplane import MeterRates
 from pymodel.switch.target import Count
-from pymodel.wire.spec import CPU_PORT, SWITCH_PORT_BITS, PuntReason
+from pymodel.wire.spec import CPU_PORT, PuntReason
 from tests.switch.bench import Bench, added
 from tests.switch.testgen.case import Case, Expected
 
-__all__ = ["GeneratedBench", "excuse"]
+__all__ = ["GeneratedBench"]
 
-_DROP_PORT = (1 << SWITCH_PORT_BITS) - 1
 _NOTHING = MeterRates(0, 0, 0, 0)
 _ETHERNET, _IPV6, _SRH, _NEXT_HEADER_ROUTING = 14, 40, 8, 43
 
@@ -75,10 +74,3 @@ def _trimmed(case: Case, expected: Expected) -> Expected:
     if expected.frame[_ETHERNET + 6] == _NEXT_HEADER_ROUTING:
         size += _SRH + 8 * expected.frame[_ETHERNET + _IPV6 + 1]
     return Expected(expected.port, expected.frame[:size], expected.mask[:size])
-
-
-def excuse(case: Case) -> str | None:
-    """Why a test is not run; None when it is."""
-    if any(entry.table == TX_PORT and entry.match["port"] == _DROP_PORT for entry in case.entries):
-        return "port 511 is what v1model takes for a drop: behind the program's back, in none of its counters"
-    return None
