@@ -8,7 +8,6 @@ anything new, within the congestion window and never beyond cack + MPR.
 
 from __future__ import annotations
 
-from collections import deque
 from enum import Enum
 
 from pymodel.nic.config import ACK_TIMEOUT_UNIT_PS, QpConfig
@@ -21,8 +20,9 @@ from pymodel.nic.prober import Prober
 from pymodel.nic.reverse import ReversePaths
 from pymodel.nic.send_window import Packet, PacketState, SendWindow, mpr_to_psns
 from pymodel.nic.timer import Timer
+from pymodel.nic.work_queue import WorkQueue
 from pymodel.wire.frame import Frame
-from pymodel.wire.serial import MSN, Serial
+from pymodel.wire.serial import Serial
 from pymodel.wire.spec import (
     ACK_TIMEOUT_EXPONENT_MAX,
     EXPONENTIAL_RETRIES_FOREVER,
@@ -91,11 +91,7 @@ class Requester:
         """Messages that the peer's transport ACKs say are complete, 24 bits."""
         self._framer = framer
         self._reverse = reverse
-        self._backlog: deque[Message] = deque()  # not wholly sent yet
-        self._open: deque[Message] = deque()  # not completed yet, or waiting behind one that is not
-        self._next_msn = 0
-        self._next_rqmsn = 0
-        self._immediates = 0
+        self.work = WorkQueue(config.qpn, config.mtu)
         self._expiries = 0
         self._timer_mark = 0
         self._restart_timer = False
@@ -106,7 +102,7 @@ class Requester:
     @property
     def busy(self) -> bool:
         """Some work has not completed."""
-        return bool(self._open)
+        return bool(self.work.open)
 
     @property
     def cwnd(self) -> int:
@@ -128,12 +124,7 @@ class Requester:
         if self.state is not _READY:
             out.append(Complete(work.qpn, work.wr_id, "flushed", 0))
             return out
-        message = Message(work, self.config.mtu, self._next_msn, self._next_rqmsn)
-        self._next_msn = MSN.add(self._next_msn, 1)
-        if work.immediate is not None:
-            self._next_rqmsn = MSN.add(self._next_rqmsn, 1)
-        self._backlog.append(message)
-        self._open.append(message)
+        self.work.post(work)
         self.proceed(now_ps, out)
         return out
 
@@ -209,18 +200,19 @@ class Requester:
 
     def _send_new(self, cwnd: int, limit: int, now_ps: int, out: list[Action]) -> None:
         """Send packets of the backlog while the windows allow."""
-        window, backlog, framer, evs = self.window, self._backlog, self._framer, self.evs
+        window, work, framer, evs = self.window, self.work, self._framer, self.evs
+        backlog = work.backlog
         threshold = self.config.sack_threshold
         while backlog and window.inflight < cwnd and window.next_index < limit:
             message = backlog[0]
             number = message.sent
             begins_immediate = number == 0 and message.immediate is not None
-            if begins_immediate and self._immediates >= self.config.wimm:
+            if begins_immediate and work.immediates >= self.config.wimm:
                 return
             slot = evs.next()
             if slot is None:
                 return
-            self._immediates += begins_immediate
+            work.immediates += begins_immediate
             message.sent = number + 1
             if number < message.packets - 1:
                 packet = window.send_new(message, number, framer.full_size, slot)
@@ -236,9 +228,11 @@ class Requester:
         At the end of all work, and when a window smaller than the responder's threshold is full (mrc-facts.md 3).
         """
         window = self.window
-        if window.inflight < cwnd and ((self._backlog and window.next_index < limit) or window.next_lost() is not None):
+        if window.inflight < cwnd and (
+            (self.work.backlog and window.next_index < limit) or window.next_lost() is not None
+        ):
             return False
-        return not self._backlog or window.inflight < self.config.sack_threshold
+        return not self.work.backlog or window.inflight < self.config.sack_threshold
 
     def _watch(self, now_ps: int, out: list[Action]) -> None:
         """Keep one ACK timer, for the oldest unacknowledged PSN, started when it became that or was sent again; and one
@@ -253,7 +247,7 @@ class Requester:
             if self._restart_tail and self._tail_probes < self.config.tail_probes:
                 self.tail_timer.start(now_ps + self._tail_timeout_ps(), out)
         self._restart_timer = self._restart_tail = False
-        self.prober.update(bool(self._open), now_ps, out)
+        self.prober.update(bool(self.work.open), now_ps, out)
 
     def _ack_timeout_ps(self) -> int:
         backoff = max(0, self._expiries - self.config.linear_retries)
@@ -262,7 +256,7 @@ class Requester:
     def _tail_timeout_ps(self) -> int:
         """How long a tail may stay unheard of: with more to send newer packets will tell earlier (mrc-facts.md 2.4)."""
         base_rtt_ps = self.config.base_rtt_ps
-        return 3 * base_rtt_ps if self._backlog else base_rtt_ps + self.config.target_delay_ps
+        return 3 * base_rtt_ps if self.work.backlog else base_rtt_ps + self.config.target_delay_ps
 
     # Feedback
 
@@ -317,7 +311,7 @@ class Requester:
             message = packet.message
             message.acknowledged += 1
             if message.acknowledged == message.packets:
-                self._finish(message, out)
+                self.work.finish(message, out)
 
     def _gap(self) -> int:
         """Packets that must overtake one before it is called lost: 1.5 cwnd (mrc-facts.md 2.4), at most half an MPR."""
@@ -404,38 +398,14 @@ class Requester:
             details = (("qpn", self.config.qpn), ("ev", slot.ev), ("port", slot.port), ("drops", slot.drops))
             out.append(Notify("ev_assumed_bad", details))
 
-    # Completion
-
-    def _finish(self, message: Message, out: list[Action]) -> None:
-        """All packets of `message` are acknowledged. A plain write completes at once; one with immediate waits for all
-        earlier ones, since the peer delivers it in order (mrc-facts.md 3)."""
-        if message.immediate is None:
-            self._complete(message, "success", out)
-        while self._open and self._open[0].done:
-            first = self._open.popleft()
-            if first.immediate is not None:
-                self._immediates -= 1
-                self._complete(first, "success", out)
-
-    def _complete(self, message: Message, status: str, out: list[Action]) -> None:
-        qpn = self.config.qpn
-        out.append(Complete(qpn, message.wr_id, status, message.length if status == "success" else 0))
-        details = (
-            ("qpn", qpn),
-            ("wr_id", message.wr_id),
-            ("packets", message.packets),
-            ("retransmissions", message.retransmissions),
-            ("nacks", message.nacks),
-            ("timeouts", message.timeouts),
-        )
-        out.append(Notify("write_ended", details))
+    # Failure
 
     def _open_message(self, psn: int) -> Message | None:
         """The message to blame for what happened to `psn`: its own, or else the oldest one open."""
         packet = self.window.unacknowledged(psn)
         if packet is not None:
             return packet.message
-        return next((message for message in self._open if not message.done), None)
+        return self.work.oldest_unfinished()
 
     def abort(self, out: list[Action]) -> None:
         """The other half of the QP failed: flush all work."""
@@ -446,13 +416,7 @@ class Requester:
         """The QP goes to ERROR: `culprit` completes with `status`, all other open work is flushed."""
         self.state = RequesterState.ERROR
         out.append(Notify("qp_error", (("qpn", self.config.qpn),)))
-        for message in self._open:
-            if message is culprit:
-                self._complete(message, status, out)
-            elif not message.done or message.immediate is not None:
-                self._complete(message, "flushed", out)
-        self._open.clear()
-        self._backlog.clear()
+        self.work.fail(status, culprit, out)
         self.stop_timers(out)
 
     def stop_timers(self, out: list[Action]) -> None:

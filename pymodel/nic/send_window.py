@@ -205,7 +205,7 @@ class SendWindow:
 
         The bitmap's base is `cack_psn` + `base_offset`; it may lie at or below cack. A SACK older than the last one
         is as good as any: what the peer has received stays received. None, and no change, for a SACK that speaks of
-        packets never sent. One that waits to be sent again has left the flight already.
+        packets never sent.
         """
         cack = self.index(cack_psn)
         base = cack + base_offset
@@ -217,9 +217,7 @@ class SendWindow:
             for index in range(self.unack_index, cack + 1):
                 packet = take(index)
                 if packet.state is not _ACKNOWLEDGED:
-                    if packet.state is _IN_FLIGHT:
-                        self.inflight -= packet.size
-                    packet.state = _ACKNOWLEDGED
+                    self._settle(packet)
                     newly.append(packet)
             self._sacked >>= cack + 1 - self.unack_index
             self._refused = None
@@ -232,15 +230,19 @@ class SendWindow:
                 lowest = fresh & -fresh
                 fresh ^= lowest
                 packet = self._packets[self.unack_index + lowest.bit_length() - 1]
-                if packet.state is _IN_FLIGHT:
-                    self.inflight -= packet.size
-                packet.state = _ACKNOWLEDGED
+                self._settle(packet)
                 newly.append(packet)
         while self._sacked & 1:
             del self._packets[self.unack_index]
             self._sacked >>= 1
             self.unack_index += 1
         return newly
+
+    def _settle(self, packet: Packet) -> None:
+        """Mark a packet acknowledged, for the first time; one that waits to be sent again has left the flight."""
+        if packet.state is _IN_FLIGHT:
+            self.inflight -= packet.size
+        packet.state = _ACKNOWLEDGED
 
     def overtaken(self, distance: int) -> list[Packet]:
         """Packets in flight that `distance` or more newer packets have overtaken, oldest first.

@@ -61,7 +61,7 @@ def test_the_longest_write_is_cut_right_at_both_ends(mtu):
         (0, length, mtu),
         (mtu, length, mtu),
     ]
-    message = nic.qp(OWN_QPN).requester._open[0]
+    message = nic.qp(OWN_QPN).requester.work.open[0]
     assert message.packets == -(-length // mtu)
     message.sent = message.acknowledged = message.packets - 2  # all but two packets later
     actions = nic.handle(sack(len(sent) - 1), 1000)
