@@ -60,6 +60,7 @@ class NicModel(_Strict):
     ack_timeout: Annotated[int, Field(strict=True, ge=0, le=24)] = 6
     linear_retries: Annotated[int, Field(strict=True, ge=0, le=7)] = 7
     backoff_retries: Annotated[int, Field(strict=True, ge=0, le=25)] = 25
+    tail_probes: Annotated[int, Field(strict=True, ge=0, le=255)] = 3
 
 
 class WriteModel(_Strict):

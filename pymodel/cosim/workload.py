@@ -82,6 +82,7 @@ class Workload:
             ack_timeout=scenario.nic.ack_timeout,
             linear_retries=scenario.nic.linear_retries,
             backoff_retries=scenario.nic.backoff_retries,
+            tail_probes=scenario.nic.tail_probes,
             base_rtt_ps=_base_rtt_ps(scenario),
         )
         self.jobs = [

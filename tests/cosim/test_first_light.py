@@ -16,7 +16,7 @@ from pymodel.cosim.link import LinkDirection
 from pymodel.cosim.result import Result, to_json
 from pymodel.cosim.run import run_scenario
 from pymodel.cosim.scenario import Scenario, SwitchKind, load
-from tests.cosim.find_seeds import SCENARIO, SEEDS
+from tests.cosim.find_seeds import SCENARIO, SEEDS, without_tail_probes
 from tests.cosim.ledger import CASES, LossLedger
 
 FOUND_SEEDS: dict[str, int] = json.loads(SEEDS.read_text(encoding="utf-8"))
@@ -124,11 +124,26 @@ def test_without_loss_nothing_is_sent_twice() -> None:
 @pytest.mark.parametrize("case", list(CASES))
 def test_the_hard_losses(case: str) -> None:
     ledger = LossLedger()
-    result = run_scenario(main_job(seed=FOUND_SEEDS[case]), observers=(ledger.observe,))
+    scenario = without_tail_probes(main_job(seed=FOUND_SEEDS[case]))
+    result = run_scenario(scenario, observers=(ledger.observe,))
     assert CASES[case](ledger), "not in this run any more; refresh with python -m tests.cosim.find_seeds"
     assert_whole(result)
     retransmissions = sum(write.retransmissions for write in result.writes)
+    timeouts = sum(write.timeouts for write in result.writes)
     assert retransmissions >= sum(ledger.data.values())
+    # Nothing overtakes the last packet, so only the ACK timer can tell that it is lost.
+    assert timeouts >= (1 if ledger.last_packets else 0)
+    assert timeouts > 0
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_tail_probes_spare_the_timeouts(case: str) -> None:
+    """The same seeds with tail probes, as the scenario has it: whole too, and no later than by the ACK timer."""
+    scenario = main_job(seed=FOUND_SEEDS[case])
+    result, slower = (run_scenario(chosen) for chosen in (scenario, without_tail_probes(scenario)))
+    assert_whole(result)
+    assert sum(write.timeouts for write in result.writes) < sum(write.timeouts for write in slower.writes)
+    assert result.virtual_time_ps < slower.virtual_time_ps
 
 
 def test_the_same_seed_gives_the_same_file_under_any_hash_seed(tmp_path: Path) -> None:
