@@ -13,10 +13,10 @@ import pytest
 from pymodel.wire.frame import Frame
 from pymodel.wire.headers import Aeth, Bth, CcState, Eeth, Erth, Immdt, Meth, Neth, Peth, Reth, Seth, Tseth
 from pymodel.wire.parser import parse
-from pymodel.wire.spec import EndpointOp, NackReason, Opcode, SackM
+from pymodel.wire.spec import DATA_OPCODES, IMMEDIATE_OPCODES, EndpointOp, NackReason, Opcode, SackM
 
 HEADERS = [
-    ("dissector: BTH", Bth(opcode=0xCB, pad_count=2, p_key=0xFFFF, dest_qp=0x123456, ack_req=1, rtx=1, ts=1,
+    ("dissector: BTH", Bth(opcode=Opcode.WRITE_ONLY_IMMEDIATE, pad_count=2, p_key=0xFFFF, dest_qp=0x123456, ack_req=1, rtx=1, ts=1,
                            psn=0xABCDEF), "cb 20 ffff 00 123456 b0 abcdef"),
     ("dissector: METH", Meth(rqmsn=0x1234, msn=0x5678), "1234 5678"),
     ("dissector: TSETH", Tseth(tx_timestamp=345), "0159 0001"),
@@ -87,9 +87,9 @@ def test_a_sack_of_the_dissector_as_a_frame():
 
 
 @pytest.mark.parametrize("timestamp", [False, True])
-@pytest.mark.parametrize("opcode", range(0xC6, 0xCC))
+@pytest.mark.parametrize("opcode", sorted(DATA_OPCODES))
 def test_writes_of_the_dissector_as_frames(opcode, timestamp):
-    immediate = "89abcdef" if opcode in (0xC9, 0xCB) else ""
+    immediate = "89abcdef" if opcode in IMMEDIATE_OPCODES else ""
     text = WRITE.format(
         opcode=f"{opcode:02x}",
         flags="b0" if timestamp else "a0",
