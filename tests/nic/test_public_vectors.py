@@ -16,8 +16,8 @@ from pymodel.wire.parser import parse
 from pymodel.wire.spec import DATA_OPCODES, IMMEDIATE_OPCODES, EndpointOp, NackReason, Opcode, SackM
 
 HEADERS = [
-    ("dissector: BTH", Bth(opcode=Opcode.WRITE_ONLY_IMMEDIATE, pad_count=2, p_key=0xFFFF, dest_qp=0x123456, ack_req=1, rtx=1, ts=1,
-                           psn=0xABCDEF), "cb 20 ffff 00 123456 b0 abcdef"),
+    ("dissector: BTH", Bth(opcode=Opcode.WRITE_ONLY_IMMEDIATE, pad_count=2, p_key=0xFFFF, dest_qp=0x123456, ack_req=1,
+                           rtx=1, ts=1, psn=0xABCDEF), "cb 20 ffff 00 123456 b0 abcdef"),
     ("dissector: METH", Meth(rqmsn=0x1234, msn=0x5678), "1234 5678"),
     ("dissector: TSETH", Tseth(tx_timestamp=345), "0159 0001"),
     ("dissector: RETH", Reth(va=0xFEDCBA9876543210, r_key=0x11223344, dma_length=1024),
