@@ -10,8 +10,8 @@ from scapy.layers.l2 import Ether
 from pymodel.paths.ev import EvRecord
 from pymodel.paths.tables import switch_entries
 from pymodel.paths.topology import PortRef, Topology
-from pymodel.switch.program import mrc_switch
-from pymodel.switch.target import SwitchTarget
+from pymodel.switch.bmv2 import Bmv2Switch
+from pymodel.switch.embedded import EmbeddedSwitch
 from tests.switch.packets import Routed
 
 
@@ -19,7 +19,9 @@ def text(mac: int) -> str:
     return mac.to_bytes(6, "big").hex(":")
 
 
-def walk(target: SwitchTarget, topology: Topology, source: str, record: EvRecord) -> tuple[list[str], PortRef, Ether]:
+def walk(
+    target: EmbeddedSwitch | Bmv2Switch, topology: Topology, source: str, record: EvRecord
+) -> tuple[list[str], PortRef, Ether]:
     """Send one frame by `record` and return the switches it passed, the port it came to, and how it looks there."""
     host = topology.host(source)
     at = PortRef(f"p{record.port}-t0-{host.t0}", host.downlink)
@@ -32,8 +34,7 @@ def walk(target: SwitchTarget, topology: Topology, source: str, record: EvRecord
     while not at.node.startswith("h"):
         switch = topology.switch(at.node)
         passed.append(at.node)
-        target.load(mrc_switch())
-        target.write(switch_entries(topology, switch))
+        target.control.program(switch_entries(topology, switch))
         target.inject(at.port, frame, 0)
         ((_, port, frame),) = target.drain(0)
         arrived = topology.peer(switch, port)
@@ -48,7 +49,7 @@ def walk(target: SwitchTarget, topology: Topology, source: str, record: EvRecord
     ("source", "destination", "hops"), [("h0-0", "h1-1", 3), ("h1-1", "h1-0", 1)], ids=["across", "same T0"]
 )
 def test_a_frame_reaches_its_nic_by_every_ev(
-    target: SwitchTarget, parallel_links: int, source: str, destination: str, hops: int
+    target: EmbeddedSwitch | Bmv2Switch, parallel_links: int, source: str, destination: str, hops: int
 ) -> None:
     topology = Topology(planes=2, t0=2, t1=2, hosts_per_t0=2, parallel_links=parallel_links)
     records = topology.ev_set(source, destination, 2 * topology.uplinks, seed=1)

@@ -15,6 +15,10 @@ TABLE = entries(
     sid("fc00:0:e001::/48", "uA", port=1),
     sid("fc00:0:102:e002::/64", "uA_node", port=1),
     sid("fc00:0:9:9::9/128", "End"),
+    sid("fc00:0:8:8::8/128", "End_X", port=1),
+    sid("fc00:0:e003::/48", "uDT6"),
+    sid("fc00:0:101::1/128", "loopback"),
+    route("2001:db8:0:2::/64", 3),
     route("fc00:0:205::/48", 2),
     route("fc00:0:206::/48", 3),
 )
@@ -42,13 +46,19 @@ def test_every_entry_counts_its_own_frames(target: EmbeddedSwitch | Bmv2Switch) 
         "fc00:0:e001:205::": 4,
         "fc00:0:102:e002:205::": 5,
         "fc00:0:9:9::9": 6,
+        "fc00:0:8:8::8": 7,
+        "fc00:0:e003::": 8,
+        # Dropped, and counted all the same: a table counts what it matches.
+        "fc00:0:101::1": 9,
     }.items():
-        srh = {"segments": ["fc00:0:205::"], "left": 1} if destination.endswith("9") else {}
+        srh = {"segments": ["fc00:0:205::"], "left": 1} if destination.endswith(("9", "8::8")) else {}
         for _ in range(times):
             target.inject(0, Routed(destination, **srh).at(0), 0)
-    assert len(target.drain(0)) == 21
+    assert len(target.drain(0)) == 36
     node, adjacency = prefix("fc00:0:101::/48"), prefix("fc00:0:e001::/48")
     first = {node: 6, adjacency: 4, prefix("fc00:0:102:e002::/64"): 5, prefix("fc00:0:9:9::9/128"): 6}
+    first |= {prefix("fc00:0:8:8::8/128"): 7, prefix("fc00:0:e003::/48"): 8, prefix("fc00:0:101::1/128"): 9}
     assert hits(target, FIRST_SID) == first
     assert hits(target, SECOND_SID) == {node: 2, adjacency: 1}
-    assert hits(target, ROUTE) == {prefix("fc00:0:205::/48"): 9, prefix("fc00:0:206::/48"): 2}
+    routes = {prefix("fc00:0:205::/48"): 9, prefix("fc00:0:206::/48"): 2, prefix("2001:db8:0:2::/64"): 8}
+    assert hits(target, ROUTE) == routes
