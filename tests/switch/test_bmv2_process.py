@@ -116,6 +116,12 @@ def test_a_reserved_port_is_given_to_nobody_else_and_can_still_be_listened_on() 
 # --- simple_switch_grpc -----------------------------------------------------------------------------------------------
 
 
+def assert_nobody_listens(port: int) -> None:
+    """The port is free of its switch. To bind it would prove less: by now it may serve another connection."""
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port))
+
+
 LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
 """127.0.0.1, the same mapped into IPv6, and ::1, as /proc/net writes them."""
 
@@ -138,7 +144,7 @@ def test_p26_the_switch_listens_where_it_should_and_nowhere_else(tmp_path: Path)
         # Thrift too: this machine has a compiler, so "all addresses" has become loopback.
         assert heard == own
     for port in own:
-        socket.create_server(("127.0.0.1", port)).close()
+        assert_nobody_listens(port)
 
 
 @pytest.mark.bmv2
@@ -193,7 +199,7 @@ with Bmv2Process("a", 1, folder, "info") as a, Bmv2Process("b", 1, folder, "info
     process.stdout.close()
     wait_until(lambda: not alive(first) and not alive(second), "no orphan")
     for port in ports:
-        socket.create_server(("127.0.0.1", port)).close()
+        assert_nobody_listens(port)
     with Bmv2Process("a", 1, tmp_path, "info"):
         pass
 
