@@ -16,10 +16,10 @@ from pymodel.base.time import NS, US
 from pymodel.paths.tables import QueueSettings, TableEntry, class_entries, queue_entry
 from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.program import mrc_switch
-from pymodel.wire.spec import DATA_PRIORITY, HIGH_PRIORITY, DscpMap, Ecn
-from tests.switch.held import DEPTH
+from pymodel.wire.spec import CPU_PORT, DATA_PRIORITY, HIGH_PRIORITY, DscpMap, Ecn
+from tests.switch.held import DEPTH, wait_for
 from tests.switch.packets import Routed
-from tests.switch.row import entries, ports, route
+from tests.switch.row import entries, ports, route, sid
 
 DSCP = DscpMap()
 DATA, RETX, NO_TRIM, CONTROL = 4, 8, 0, 46
@@ -108,6 +108,39 @@ def test_ten_frames_by_hand(switch: EmbeddedSwitch) -> None:
     assert counters[f"ecn_marked[{PORT}]"].packets == 2
 
 
+def test_what_waits_is_the_frame_as_it_leaves(switch: EmbeddedSwitch) -> None:
+    """Decapsulated, without the SRH that PSP or USP takes away, without the packet_out header that brought it."""
+    table = entries(
+        ports(),
+        sid("fc00:0:102::/48", "uN", usd=1),
+        sid("fc01::1/128", "End", psp=1),
+        sid("fc00:0:e001::/48", "uA", usp=1, port=PORT),
+        route("2001:db8:0:2::/64", PORT),
+        [queue_entry(PORT, QueueSettings(ecn=False))],
+    )
+    switch.write(table)
+    switch.set_queue(PORT, DATA_PRIORITY, 1, "bit/s", DEPTH)
+    srh = {"segments": ["2001:db8:0:2::9"]}
+    frames = [
+        packet(0, 300).at(0),  # on the link from now on
+        Routed("fc00:0:102::").at(0),
+        Routed("fc00:0:102::", **srh).at(0),
+        Routed("fc01::1", **srh, left=1).at(0),
+        Routed("fc00:0:e001::", **srh, inner=False).at(0),
+    ]
+    shorter = [0, 40, 64, 24, 24]
+    waiting = 0
+    for number, (frame, less) in enumerate(zip(frames, shorter, strict=True)):
+        switch.inject(0, frame, 0)
+        waiting += len(frame) - less if number else 0
+        assert depths(switch) == (waiting, 0), number
+    switch.control.client.send_packet(frames[0], egress_port=PORT)
+    wait_for(switch, CPU_PORT, 1)
+    assert depths(switch) == (waiting + len(frames[0]), 0)
+    sizes = [len(frame) for _, _, frame in switch.drain(1 << 62)]
+    assert sizes == [len(frame) - less for frame, less in zip([*frames, frames[0]], [*shorter, 0], strict=True)]
+
+
 # --- by a short model -------------------------------------------------------------------------------------------------
 
 
@@ -182,6 +215,25 @@ def test_random_arrivals_leave_as_the_model_says(switch: EmbeddedSwitch, seed: i
     assert sum(count.packets for name, count in counters.items() if name.startswith("drop_")) == 450 - len(link.out)
     assert counters[f"trimmed[{PORT}]"].packets > 0
     assert counters[f"ecn_marked[{PORT}]"].packets > 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "depth", "chance"),
+    [(0, 2, 0, 0), (0, 2, 1, 1 / 2), (0, 2, 2, 1), (1, 3, 1, 0), (1, 3, 2, 1 / 2), (0, 4, 1, 1 / 4), (0, 4, 3, 3 / 4)],
+)
+def test_the_chance_of_a_mark_is_exact_to_the_byte(
+    switch: EmbeddedSwitch, low: int, high: int, depth: int, chance: float
+) -> None:
+    """Thresholds so near that one byte more or less would show, and a depth that no frame could make."""
+    frames = 400
+    program(switch, QueueSettings(ecn_low=low, ecn_high=high))
+    sent = packet(0, 200).at(0)
+    for _ in range(frames):
+        switch.engine.registers["queue_bytes"].write(2 * PORT, depth)
+        switch.inject(0, sent, 0)
+    # What is taken away in the end is more than was left in the register: it holds 32 bits, and nobody looks any more.
+    marks = sum(frame[15] >> 4 & 3 == Ecn.CE for _, _, frame in switch.drain(1 << 62))
+    assert abs(marks - frames * chance) <= 5 * (frames * chance * (1 - chance)) ** 0.5
 
 
 def test_the_marks_between_the_thresholds_follow_the_seed() -> None:
