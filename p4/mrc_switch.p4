@@ -14,6 +14,7 @@
 #include "include/hop_limit.p4"
 #include "include/srh.p4"
 #include "include/decapsulation.p4"
+#include "include/flavours.p4"
 #include "include/srv6.p4"
 #include "include/routing.p4"
 #include "include/punt.p4"

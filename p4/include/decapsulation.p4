@@ -1,12 +1,10 @@
-// Decapsulation: the packet inside goes on by itself (RFC 8986 sections 4.6 and 4.16.3).
+// Whether and with which ECN the packet inside may go on by itself (RFC 8986 sections 4.6 and 4.16.3).
 
 #ifndef MRC_DECAPSULATION_P4
 #define MRC_DECAPSULATION_P4
 
-// DSCP by the model of RFC 2983: the inner one (pipe), or the outer one (uniform). ECN by RFC 6040, figure 4. The
-// inner hop limit is still to be tested; the outer one never is (mrc-facts.md 11).
-control Decapsulation(inout headers_t hdr, inout metadata_t meta, in bit<1> uniform) {
-    RemoveRoutingHeader() remove;
+// Drops what must not be decapsulated. ECN by RFC 6040, figure 4; the headers are taken off in Flavours.
+control Decapsulation(inout headers_t hdr, inout metadata_t meta) {
     Martians() martians;
 
     apply {
@@ -26,16 +24,8 @@ control Decapsulation(inout headers_t hdr, inout metadata_t meta, in bit<1> unif
         } else if (hdr.ipv6.ecn == ECN_ECT1 && hdr.inner_ipv6.ecn == ECN_ECT0) {
             hdr.inner_ipv6.ecn = ECN_ECT1;
         }
-        if (uniform == 1) {
-            hdr.inner_ipv6.dscp = hdr.ipv6.dscp;
-        }
-        hdr.ipv6 = hdr.inner_ipv6;
-        hdr.inner_ipv6.setInvalid();
-        remove.apply(hdr);
+        martians.apply(hdr.inner_ipv6);
         meta.length = meta.length - outer_bytes;
-        meta.hop_limit_paid = 0;
-        martians.apply(hdr.ipv6);
-        decapsulated.count(0);
     }
 }
 

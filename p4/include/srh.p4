@@ -10,29 +10,6 @@
 // Bytes of the routing header; only where there is one.
 #define ROUTING_BYTES (SRH_BYTES + ((bit<32>) hdr.srh.hdr_ext_len << 3))
 
-control RemoveRoutingHeader(inout headers_t hdr) {
-    apply {
-        hdr.srh.setInvalid();
-        hdr.segments[0].setInvalid();
-        hdr.segments[1].setInvalid();
-        hdr.segments[2].setInvalid();
-        hdr.segments[3].setInvalid();
-        hdr.routing_tail.setInvalid();
-    }
-}
-
-// PSP and USP: the packet goes on without its routing header, which must be within the payload (RFC 8986 4.16.1).
-control PopRoutingHeader(inout headers_t hdr, inout metadata_t meta) {
-    RemoveRoutingHeader() remove;
-
-    apply {
-        hdr.ipv6.next_header = hdr.srh.next_header;
-        hdr.ipv6.payload_length = hdr.ipv6.payload_length - (bit<16>) ROUTING_BYTES;
-        meta.length = meta.length - ROUTING_BYTES;
-        remove.apply(hdr);
-    }
-}
-
 // An endpoint that cannot follow its routing header.
 control UnusableSrh(inout metadata_t meta, in bit<16> pointer) {
     apply {
@@ -42,11 +19,10 @@ control UnusableSrh(inout metadata_t meta, in bit<16> pointer) {
     }
 }
 
-// End: the next segment of the SRH becomes the destination; with PSP the SRH goes when that was the last.
-control NextSegment(inout headers_t hdr, inout metadata_t meta, in bit<1> with_psp) {
+// End: the next segment of the SRH becomes the destination.
+control NextSegment(inout headers_t hdr, inout metadata_t meta) {
     HopLimit() hop_limit;
     UnusableSrh() unusable;
-    PopRoutingHeader() pop;
 
     apply {
         // A hop limit is tested first and lowered last (S05, S12): what is refused goes back as it came.
@@ -66,10 +42,6 @@ control NextSegment(inout headers_t hdr, inout metadata_t meta, in bit<1> with_p
             // What was checked above, said again in terms that p4c follows: the segment is there.
             if (hdr.srh.segments_left == 0 && hdr.segments[0].isValid()) {
                 hdr.ipv6.dst = hdr.segments[0].address;
-                if (with_psp == 1) {
-                    psp_popped.count(0);
-                    pop.apply(hdr, meta);
-                }
             } else if (hdr.srh.segments_left == 1 && hdr.segments[1].isValid()) {
                 hdr.ipv6.dst = hdr.segments[1].address;
             } else if (hdr.srh.segments_left == 2 && hdr.segments[2].isValid()) {

@@ -25,8 +25,9 @@ control LocalSid(inout headers_t hdr, inout metadata_t meta) {
     HopLimit() hop_limit;
     UnusableSrh() unusable;
     NextSegment() next_segment;
-    PopRoutingHeader() pop;
     Decapsulation() decapsulation;
+    Flavours() flavours;
+    Flavour carried_out = Flavour.NONE;
     sid_t sid = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
     // End with NEXT-CSID: a node. Prefix block + uSID, /48.
@@ -108,11 +109,15 @@ control LocalSid(inout headers_t hdr, inout metadata_t meta) {
                 } else if (sid.final == 1) {
                     unusable.apply(meta, SEGMENTS_LEFT_AT);
                 } else {
-                    next_segment.apply(hdr, meta, sid.psp);
+                    next_segment.apply(hdr, meta);
+                    if (sid.psp == 1 && hdr.srh.segments_left == 0) {
+                        carried_out = Flavour.PSP;
+                    }
                 }
             } else if (argument == 0 && sid.usd == 1 && hdr.inner_ipv6.isValid()
                        && hdr.inner_ipv6.version == IP_VERSION_6) {
-                decapsulation.apply(hdr, meta, sid.uniform);
+                decapsulation.apply(hdr, meta);
+                carried_out = (Flavour) (DECAPSULATION ++ sid.final ++ sid.uniform);
             } else if (argument != 0 || sid.forwards == 1) {
                 hop_limit.apply(hdr.ipv6, meta);
                 if (meta.next_step != NextStep.PUNT) {
@@ -121,8 +126,7 @@ control LocalSid(inout headers_t hdr, inout metadata_t meta) {
                                    | ((hdr.ipv6.dst << sid.shift) & USID_CARRIER_MASK);
                     if (argument == 0 && sid.usp == 1 && hdr.srh.isValid()
                         && (bit<32>) hdr.ipv6.payload_length >= ROUTING_BYTES) {
-                        usp_popped.count(0);
-                        pop.apply(hdr, meta);
+                        carried_out = Flavour.USP;
                     }
                 }
             } else {
@@ -138,6 +142,9 @@ control LocalSid(inout headers_t hdr, inout metadata_t meta) {
                         meta.punt_pointer = (bit<16>) (IPV6_BYTES + ROUTING_BYTES);
                     }
                 }
+            }
+            if (carried_out != Flavour.NONE) {
+                flavours.apply(hdr, meta, carried_out);
             }
         }
     }

@@ -17,11 +17,6 @@ counter(PORTS, CounterType.packets_and_bytes) trimmed;
 counter(PORTS, CounterType.packets_and_bytes) ecn_marked;
 counter(PUNT_REASONS, CounterType.packets_and_bytes) punted;
 
-// Flavours at work (RFC 8986 section 4.16). The SID's own counter has the packet too.
-counter(1, CounterType.packets_and_bytes) psp_popped;
-counter(1, CounterType.packets_and_bytes) usp_popped;
-counter(1, CounterType.packets_and_bytes) decapsulated;
-
 counter(1, CounterType.packets_and_bytes) drop_port_down;
 counter(1, CounterType.packets_and_bytes) drop_parser_error;
 counter(1, CounterType.packets_and_bytes) drop_not_ipv6;

@@ -24,6 +24,7 @@ from pymodel.wire.spec import (
 )
 
 __all__ = [
+    "FIRST_FLAVOUR",
     "FIRST_SID",
     "NEIGHBOUR",
     "PORT_QUEUES",
@@ -32,6 +33,7 @@ __all__ = [
     "PUNT_POLICY",
     "ROUTE",
     "RX_PORT",
+    "SECOND_FLAVOUR",
     "SECOND_SID",
     "SID_PARAMS",
     "TRAFFIC_CLASS",
@@ -54,6 +56,9 @@ RX_PORT = "MrcIngress.admission.rx_port"
 TX_PORT = "MrcIngress.forwarding.tx_port"
 FIRST_SID = "MrcIngress.first.my_sid"
 SECOND_SID = "MrcIngress.second.my_sid"
+FIRST_FLAVOUR = "MrcIngress.first.flavours.flavour"
+SECOND_FLAVOUR = "MrcIngress.second.flavours.flavour"
+"""Constant tables: PSP, USP, USD and uDT6's decapsulation as they were carried out, by their direct counters."""
 ROUTE = "MrcIngress.routing.route"
 NEIGHBOUR = "MrcIngress.forwarding.neighbour"
 TRAFFIC_CLASS = "MrcIngress.queueing.traffic_class"

@@ -58,7 +58,8 @@ def _table(client: Client, table: info.Table) -> RenderableType:
         row += [str(entry.priority)] if table.needs_priority else []
         row += [f"{count.packets:,}", f"{count.bytes:,}"] if count else []
         page.add_row(*row)
-    return _titled(table.name, f"{len(entries)} of {table.size}; {_default(client, table)}", page)
+    number = f"{len(entries)}, constant" if table.is_const else f"{len(entries)} of {table.size}"
+    return _titled(table.name, f"{number}; {_default(client, table)}", page)
 
 
 def _order(table: info.Table, entry: TableEntry) -> list[tuple[int, int]]:

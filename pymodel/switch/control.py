@@ -101,10 +101,8 @@ class ControlPlane:
 
         Constant tables and default actions that `entries` does not name stay as they are.
         """
-        info = self.client.info
         wanted = {_identity(entry): entry for entry in map(self._normal, entries)}
-        changeable = (entry for entry in self.client.read_tables() if not info.tables.find(entry.table).is_const)
-        present = {_identity(entry): entry for entry in changeable}
+        present = {_identity(entry): entry for entry in self.client.read_tables()}
         self.client.delete(entry for identity, entry in present.items() if identity not in wanted)
         self.client.modify(
             entry for identity, entry in wanted.items() if identity in present and entry != present[identity]

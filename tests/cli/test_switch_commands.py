@@ -66,6 +66,8 @@ def test_show_prints_tables_queues_counters_and_meters(mrc: Mrc, switch: Embedde
     assert max(map(len, outcome.out.splitlines())) <= 80
     rows, size = rows_of(outcome.out), str(3 * len(frame))
     assert ["fc00:0:1::/48", "uN", "psp=0", "usp=0", "usd=0", "uniform=0", "3", size] in rows
+    assert ["MrcIngress.first.flavours.flavour", "6,", "constant;", "default:", "NoAction"] in rows
+    assert ["5", "USD", "uniform=1", "0", "0"] in rows
     assert ["fc00:0:4001::/48", "forward", "port=3", "3", size] in rows
     assert ["fc00:0:4000::/48", "forward", "port=2", "0", "0"] in rows
     assert ["3", "rewrite", "src=02:00:00:00:00:03", "dst=02:10:00:00:10:00"] in rows
@@ -165,7 +167,7 @@ def test_run_serves_a_program_until_ctrl_c(tmp_path: Path) -> None:
         assert said[0].startswith("control_plane on embedded (embedded): ")
         with Client(address_in(said[0]), election_id=None) as reader:
             assert reader.info.tables.get("port_exact") is not None
-            assert len(reader.read_tables()) == 2
+            assert len(reader.read_table("fixed")) == 2
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=30) == ("", "")
         assert process.returncode == 0

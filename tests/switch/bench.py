@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pymodel.paths.tables import TableEntry
+from pymodel.paths.tables import FIRST_FLAVOUR, SECOND_FLAVOUR, TableEntry
 from pymodel.switch.bmv2 import Bmv2Switch
 from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.p4runtime.client import PacketIn
@@ -20,7 +20,7 @@ from pymodel.wire.spec import CPU_PORT, PuntReason
 from tests.switch.packets import Routed, echo_request
 from tests.switch.row import entries, ports, punts, sid
 
-__all__ = ["Bench", "Came", "added"]
+__all__ = ["Bench", "Came", "added", "flavour_name", "flavours"]
 
 Frames = Sequence[tuple[int, bytes]]
 
@@ -84,9 +84,12 @@ class Bench:
     def finish(self) -> None:
         """Nothing came that was not counted, and nothing was counted where nobody looked. Changes the tables."""
         assert self._strays() == []
-        assert self.switch.counters() == self._counters
+        assert self.switch.counters() | flavours(self.switch) == self._counters
 
     def _read(self) -> dict[str, Count]:
+        return self._cells_read() | flavours(self.switch)
+
+    def _cells_read(self) -> dict[str, Count]:
         if isinstance(self.switch, EmbeddedSwitch):
             return self.switch.counters()
         counts = self.switch.control.client.read_counter_cells(self._cells)
@@ -122,6 +125,22 @@ def _fields(received: PacketIn) -> tuple[int, int, int, bytes]:
     assert fields.keys() == {"reason", "pointer", "ingress_port"}
     assert fields["reason"] in list(PuntReason)
     return fields["reason"], fields["pointer"], fields["ingress_port"], received.payload
+
+
+def flavour_name(entry: TableEntry) -> str:
+    """``first.PSP``, ``second.USD_uniform`` and so on, of a constant entry of a table of flavours."""
+    _, place, *_, action = entry.action.split(".")
+    return f"{place}.{action}{'_uniform' * entry.params.get('uniform', 0)}"
+
+
+def flavours(switch: EmbeddedSwitch | Bmv2Switch) -> dict[str, Count]:
+    """What either pass over the own SIDs took off, those that are not zero."""
+    return {
+        flavour_name(entry): count
+        for table in (FIRST_FLAVOUR, SECOND_FLAVOUR)
+        for entry, count in switch.control.client.read_direct_counters(table)
+        if count != Count(0, 0)
+    }
 
 
 def added(before: dict[str, Count], after: dict[str, Count]) -> dict[str, Count]:

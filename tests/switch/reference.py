@@ -140,6 +140,7 @@ class ReferenceSwitch:
                 (key,) = entry.match.values()
                 self._exact[entry.table][key] = entry  # type: ignore[index]
         self._counts: list[str] = []
+        self._pass = ""
 
     def forward(self, port: int, frame: bytes) -> Outcome:
         """What becomes of one frame."""
@@ -202,7 +203,7 @@ class ReferenceSwitch:
     def _decide(self, packet: Packet) -> int:
         """The port that the packet leaves through, its headers changed to what they are there."""
         hop_spent, out = False, None
-        for _ in range(2):
+        for self._pass in ("first", "second"):
             entry = self._longest(FIRST_SID, packet.destination)
             if entry is None:
                 break
@@ -231,7 +232,7 @@ class ReferenceSwitch:
             return True
         decapsulates = kind == "uDT6" or entry.params.get("usd")
         if argument == 0 and decapsulates and packet.inner is not None and packet.inner[0] >> 4 == 6:
-            self._decapsulate(packet, uniform=bool(entry.params["uniform"]))
+            self._decapsulate(packet, "DT6" if kind == "uDT6" else "USD", uniform=bool(entry.params["uniform"]))
             return False
         if argument == 0 and not kind.startswith("uA"):
             if packet.icmp == 128:
@@ -241,7 +242,7 @@ class ReferenceSwitch:
         packet.destination = packet.destination >> 96 << 96 | argument << 16 * usids
         if argument == 0 and entry.params["usp"] and packet.routing and packet.payload_length >= len(packet.routing):
             packet.pop_routing()
-            self._counts.append("usp_popped")
+            self._counts.append(f"{self._pass}.USP")
         return True
 
     def _next_segment(self, packet: Packet, params: Mapping[str, int]) -> None:
@@ -258,9 +259,9 @@ class ReferenceSwitch:
         packet.ipv6[24:40] = routing[start : start + SEGMENT]
         if routing[3] == 0 and params["psp"]:
             packet.pop_routing()
-            self._counts.append("psp_popped")
+            self._counts.append(f"{self._pass}.PSP")
 
-    def _decapsulate(self, packet: Packet, *, uniform: bool) -> None:
+    def _decapsulate(self, packet: Packet, how: str, *, uniform: bool) -> None:
         outer_dscp, outer_ecn, around = packet.dscp, packet.ecn, packet.payload_length - len(packet.routing)
         packet.ipv6, packet.routing, packet.rest = bytearray(packet.rest[:IPV6]), bytearray(), packet.rest[IPV6:]
         if around < IPV6 + packet.payload_length:
@@ -276,7 +277,7 @@ class ReferenceSwitch:
         if packet.ipv6[6] == IPPROTO_ROUTING:
             packet.routing = bytearray()
         self._refuse_martians(packet)
-        self._counts.append("decapsulated")
+        self._counts.append(f"{self._pass}.{how}{'_uniform' * uniform}")
 
     def _punt(self, frame: bytes, packet: Packet, reason: int, pointer: int) -> Outcome:
         error = packet.icmp is not None and (packet.icmp < 128 or packet.icmp == 137)

@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from pymodel.base.errors import InputError
-from pymodel.paths.tables import FIRST_SID, PUNT_LIMITER, ROUTE, RX_PORT, SECOND_SID, port_entries, sid_entries
+from pymodel.paths.tables import (
+    FIRST_FLAVOUR,
+    FIRST_SID,
+    PUNT_LIMITER,
+    ROUTE,
+    RX_PORT,
+    SECOND_FLAVOUR,
+    SECOND_SID,
+    port_entries,
+    sid_entries,
+)
 from pymodel.switch.control import ControlPlane, entry_from_json, entry_to_json
 from pymodel.switch.p4runtime.client import Client
 from pymodel.switch.p4runtime.info import Key, ProgramInfo, Table
@@ -79,7 +89,10 @@ def by_match(found: list[TableEntry]) -> dict[tuple[tuple[str, Key128], ...], Ta
     return indexed
 
 
-@pytest.mark.parametrize("table", list(INFO.tables), ids=lambda table: table.name.removeprefix("MrcIngress."))
+CHANGEABLE = [table for table in INFO.tables if not table.is_const]
+
+
+@pytest.mark.parametrize("table", CHANGEABLE, ids=lambda table: table.name.removeprefix("MrcIngress."))
 def test_p22_every_table_reads_back_as_written(target: SwitchTarget, table: Table) -> None:
     first = [normal_form(INFO, entry) for entry in some_entries(table, salt=0)]
     other = [normal_form(INFO, entry) for entry in some_entries(table, salt=1)]
@@ -102,6 +115,23 @@ def test_p22_every_table_reads_back_as_written(target: SwitchTarget, table: Tabl
     assert there() == by_match(other)
     client(target).delete(other)
     assert there() == {}
+
+
+def test_constant_tables_are_those_of_flavours_and_stay_as_they_are(target: SwitchTarget) -> None:
+    constant = {table.name for table in INFO.tables if table.is_const}
+    assert constant == {FIRST_FLAVOUR, SECOND_FLAVOUR}
+    for table in constant:
+        place = table.removesuffix(".flavour")
+        whole = [("PSP", {}), ("USP", {}), ("USD", {"uniform": 0}), ("USD", {"uniform": 1})]
+        whole += [("DT6", {"uniform": 0}), ("DT6", {"uniform": 1})]
+        there = client(target).read_table(table)
+        assert [(entry.action, entry.params) for entry in there] == [(f"{place}.{name}", p) for name, p in whole]
+        assert [entry.match["carried_out"] for entry in there] == [1, 2, 4, 5, 6, 7]
+        for change in (client(target).insert, client(target).modify, client(target).delete):
+            with pytest.raises(InputError, match=rf"table {table}"):
+                change([TableEntry(table, f"{place}.PSP", {"carried_out": 1})])
+        assert client(target).read_table(table) == there
+    assert client(target).read_tables() == []
 
 
 def test_p22_the_longest_prefix_wins_in_whatever_order_they_came_and_went(target: SwitchTarget) -> None:

@@ -23,7 +23,13 @@ CAUSES = {
 }
 """Every drop but those of the meter, which counts over time."""
 
-REST = {"port_in", "port_out", "trimmed", "ecn_marked", "psp_popped", "usp_popped", "decapsulated", "punted"}
+REST = {"port_in", "port_out", "trimmed", "ecn_marked", "punted"}
+
+FLAVOURS = {
+    f"{place}.{name}"
+    for place in ("first", "second")
+    for name in ("PSP", "USP", "USD", "USD_uniform", "DT6", "DT6_uniform")
+}
 
 
 def reference(table: list[TableEntry], frames: Frames) -> tuple[list[tuple[int, bytes]], list[tuple], Counter[str]]:  # type: ignore[type-arg]
@@ -51,8 +57,9 @@ def test_random_traffic_reaches_every_cause_and_behaviour() -> None:
     for _ in range(80):
         table = random_entries(rng)
         counts += reference(table, [random_frame(rng) for _ in range(200)])[2]
-    assert set(counts) == REST | {f"drop_{cause}" for cause in CAUSES}
-    assert min(counts.values()) >= 10
+    assert set(counts) == REST | FLAVOURS | {f"drop_{cause}" for cause in CAUSES}
+    assert min(counts[name] for name in counts.keys() - FLAVOURS) >= 10
+    assert min(counts[name] for name in FLAVOURS) >= 3
     assert counts["port_out"] > 1000
 
 

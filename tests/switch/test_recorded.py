@@ -70,6 +70,11 @@ def test_recorded_frames_reach_every_cause_and_behaviour(record: Record) -> None
     }
     names |= {f"{kind}[{port}]" for kind in ("trimmed", "ecn_marked") for port in range(6)}
     names |= {
+        f"{place}.{name}"
+        for place in ("first", "second")
+        for name in ("PSP", "USP", "USD", "USD_uniform", "DT6", "DT6_uniform")
+    }
+    names |= {
         use.action.name
         for table in info.tables
         if table.name in (FIRST_SID, SECOND_SID)

@@ -71,11 +71,11 @@ def test_committed_tests_pass(bench: GeneratedBench) -> None:
     assert faults(bench, CASES) == {}
 
 
-def test_committed_tests_are_many_and_few_are_left_out() -> None:
+def test_committed_tests_are_many_and_of_every_kind() -> None:
     kinds = Counter("red" if case.red else "out" if case.expected else "drop" for case in CASES)
     assert min(kinds.values()) >= 20
     assert kinds["out"] >= 100
-    assert len(CASES) >= 0.85 * len(CASES)
+    assert len(CASES) >= 500
     assert len({case.name for case in CASES}) == len(CASES)
 
 

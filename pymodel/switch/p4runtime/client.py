@@ -121,8 +121,12 @@ class Client:
         return self._entries(p4runtime_pb2.TableEntry(table_id=self.info.tables.find(table).id))
 
     def read_tables(self) -> list[TableEntry]:
-        """Return the entries of all tables, without defaults, in the switch's order."""
-        return self._entries(p4runtime_pb2.TableEntry())
+        """Return the entries of all tables that can be changed, without defaults, in the switch's order.
+
+        Constant entries are the program's and not its controller's; `read_table` reads them.
+        """
+        found = self._entries(p4runtime_pb2.TableEntry())
+        return [entry for entry in found if not self.info.tables.find(entry.table).is_const]
 
     def read_default(self, table: str) -> TableEntry:
         """Return a table's default entry; its action is "" where a miss runs none."""

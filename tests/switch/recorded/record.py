@@ -64,11 +64,11 @@ class Recorder(Bench):
         return lines + [f"count {name} {_shown(count)}" for name, count in sorted(came.counts.items())] + self._hits()
 
     def _hits(self) -> list[str]:
-        """What the direct counters hold, by table and prefix."""
+        """What the direct counters hold, by table and prefix; those of constant entries are told as they rise."""
         client = self.switch.control.client
         hits = []
         for table in client.info.tables:
-            if table.direct_counter:
+            if table.direct_counter and not table.is_const:
                 for entry, count in client.read_direct_counters(table.name):
                     if count.packets:
                         address, length = entry.match.get("dst", (0, 0))  # type: ignore[misc]

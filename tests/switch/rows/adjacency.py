@@ -29,7 +29,7 @@ def _row(name: str, sent: Routed, after: str, port: int = 3, hops: int = 63, **c
 
 
 def _decapsulated(name: str, sent: Routed) -> Row:
-    return Row(name, NODE, 1, sent.at(1), (sent.with_(inner_hops=63).inside_out(3),), counts=("decapsulated",))
+    return Row(name, NODE, 1, sent.at(1), (sent.with_(inner_hops=63).inside_out(3),), counts=("first.USD",))
 
 
 ROWS = [

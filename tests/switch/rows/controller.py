@@ -77,7 +77,7 @@ def echoes() -> list[Row]:
             1,
             sent.at(1),
             punt=Punt(ECHO, 0, bytes(inside)),
-            counts=("decapsulated",),
+            counts=("first.USD",),
         )
     )
     sent = echo_request(Routed("fc00:0:101:205::"))
@@ -116,9 +116,7 @@ def hop_limits() -> list[Row]:
     rows.append(_punted("time exceeded at the own uSID's second turn", sent, HOPS, came=came))
     sent = Routed("fc00:0:102::", inner_hops=1)
     inside = bytes(ethernet_in(1) / sent.inner_packet())
-    rows.append(
-        Row("P08 time exceeded inside", NODE, 1, sent.at(1), punt=Punt(HOPS, 0, inside), counts=("decapsulated",))
-    )
+    rows.append(Row("P08 time exceeded inside", NODE, 1, sent.at(1), punt=Punt(HOPS, 0, inside), counts=("first.USD",)))
     return rows
 
 

@@ -60,7 +60,7 @@ def _bad(name: str, drop: str = "drop_bad_srh", destination: str = END, **fields
 
 
 def _decapsulated(name: str, sent: Routed, port: int = 1) -> Row:
-    return Row(name, NODE, 0, sent.at(0), (sent.with_(inner_hops=63).inside_out(port),), counts=("decapsulated",))
+    return Row(name, NODE, 0, sent.at(0), (sent.with_(inner_hops=63).inside_out(port),), counts=("first.USD",))
 
 
 DONE = {"segments": SEGMENTS[:1], "left": 0}
@@ -99,7 +99,7 @@ ROWS = [
         0,
         Routed("fc00:0:102::", inner_destination="2a00::1").at(0),
         drop="drop_no_route",
-        counts=("decapsulated",),
+        counts=("first.USD",),
     ),
     Row(
         "P18 one-deep SRH: its only segment",
@@ -136,6 +136,6 @@ ROWS = [
         0,
         Routed("fc00:0:102::", inner_destination="fc00:0:101:205:42::").at(0),
         (Routed("fc00:0:102::", inner_destination=CARRIER, inner_hops=63).inside_out(2),),
-        counts=("decapsulated",),
+        counts=("first.USD",),
     ),
 ]

@@ -58,7 +58,7 @@ def combinations() -> list[Row]:
         after = sent.with_(destination=LAST, left=0, hops=63)
         counts: tuple[str, ...] = ()
         if flavours["psp"]:
-            after, counts = after.with_(segments=None), ("psp_popped",)
+            after, counts = after.with_(segments=None), ("first.PSP",)
         rows.append(
             Row(f"{name}, last segment", table, 0, sent.at(0), (after.out(3 if adjacent else 2),), counts=counts)
         )
@@ -68,13 +68,13 @@ def combinations() -> list[Row]:
             title = f"{name}, {text}"
             if flavours["usd"]:
                 out = (sent.with_(inner_hops=63).inside_out(3 if adjacent else 1),)
-                rows.append(Row(title, table, 0, sent.at(0), out, counts=("decapsulated",)))
+                rows.append(Row(title, table, 0, sent.at(0), out, counts=("first.USD",)))
             elif consumed is None:
                 rows.append(Row(title, table, 0, sent.at(0), drop="drop_upper_layer"))
             else:
                 after, counts = sent.with_(destination=consumed, hops=63), ()
                 if flavours["usp"] and srh:
-                    after, counts = after.with_(segments=None), ("usp_popped",)
+                    after, counts = after.with_(segments=None), ("first.USP",)
                 rows.append(Row(title, table, 0, sent.at(0), (after.out(3),), counts=counts))
     return rows
 
@@ -86,7 +86,7 @@ def table_lookup() -> list[Row]:
     own = entries(table, sid("2001:db8:0:2::2/128", "End", usd=1))
     sent = Routed("fc00:0:101:e003::")
     done, left = sent.with_(segments=[LAST], left=0), sent.with_(segments=[LAST], left=1)
-    counts = ("decapsulated",)
+    counts = ("first.DT6",)
 
     def row(name: str, table: tuple, sent: Routed) -> Row:  # type: ignore[type-arg]
         return Row(name, table, 0, sent.at(0), (sent.with_(inner_hops=63).inside_out(1),), counts=counts)
@@ -139,7 +139,8 @@ def congestion_marks() -> list[Row]:
                 rows.append(Row(name, table, 0, sent.at(0), drop="drop_ecn"))
                 continue
             after = sent.with_(inner_class=(8 if uniform else 4) << 2 | combined, inner_hops=63)
-            rows.append(Row(name, table, 0, sent.at(0), (after.inside_out(port),), counts=("decapsulated",)))
+            how = f"first.{'DT6' if action == 'uDT6' else 'USD'}{'_uniform' * uniform}"
+            rows.append(Row(name, table, 0, sent.at(0), (after.inside_out(port),), counts=(how,)))
     return rows
 
 
@@ -157,7 +158,7 @@ def lengths() -> list[Row]:
             after = bytearray(Routed(LAST, hops=63).out(2)[1])
             after[18:20] = bytes(2)
             rows.append(
-                Row(f"PSP, the payload {name}", table, 0, bytes(frame), ((2, bytes(after)),), counts=("psp_popped",))
+                Row(f"PSP, the payload {name}", table, 0, bytes(frame), ((2, bytes(after)),), counts=("first.PSP",))
             )
         frame = bytearray(Routed("fc00:0:e001::", segments=[LAST], left=0).at(0))
         frame[18:20] = payload.to_bytes(2, "big")
@@ -169,7 +170,7 @@ def lengths() -> list[Row]:
             after = bytearray(Routed("fc00::", hops=63).out(3)[1])
             after[18:20] = bytes(2)
             rows.append(
-                Row(f"USP, the payload {name}", usp, 0, bytes(frame), ((3, bytes(after)),), counts=("usp_popped",))
+                Row(f"USP, the payload {name}", usp, 0, bytes(frame), ((3, bytes(after)),), counts=("first.USP",))
             )
     return rows
 

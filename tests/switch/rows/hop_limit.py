@@ -38,7 +38,7 @@ INNER = [
     ("uA_node", "fc00:0:101:e002::", 3),
     ("End", "fc00:0:9:9::9", 1),
 ]
-DECAPSULATED = ("decapsulated",)
+FIRST, SECOND = ("first.USD",), ("second.USD",)
 
 
 def outer() -> list[Row]:
@@ -62,10 +62,10 @@ def inner() -> list[Row]:
                 sent = Routed(destination, hops=outer_hops, inner_hops=hops)
                 title = f"P08 USD by {name}, inner hop limit {hops}, outer {outer_hops}"
                 if hops <= 1:
-                    rows.append(Row(title, NODE, 0, sent.at(0), drop="drop_hop_limit", counts=DECAPSULATED))
+                    rows.append(Row(title, NODE, 0, sent.at(0), drop="drop_hop_limit", counts=FIRST))
                 else:
                     out = (sent.with_(inner_hops=hops - 1).inside_out(port),)
-                    rows.append(Row(title, NODE, 0, sent.at(0), out, counts=DECAPSULATED))
+                    rows.append(Row(title, NODE, 0, sent.at(0), out, counts=FIRST))
     return rows
 
 
@@ -89,10 +89,10 @@ def twice() -> list[Row]:
         sent = Routed("fc00:0:101:101::", inner_hops=inner_hops)
         name = f"P08 own uSID twice, USD by the second, inner hop limit {inner_hops}"
         if inner_hops == 1:
-            rows.append(Row(name, NODE, 1, sent.at(1), drop="drop_hop_limit", counts=DECAPSULATED))
+            rows.append(Row(name, NODE, 1, sent.at(1), drop="drop_hop_limit", counts=SECOND))
         else:
             out = (sent.with_(inner_hops=63).inside_out(1),)
-            rows.append(Row(name, NODE, 1, sent.at(1), out, counts=DECAPSULATED))
+            rows.append(Row(name, NODE, 1, sent.at(1), out, counts=SECOND))
     after = Routed("fc00:0:205::", hops=62)
     rows.append(Row("uN, then uA", NODE, 1, Routed("fc00:0:101:e001:205::").at(1), (after.out(3),)))
     sent = Routed("fc00:0:101:e001::", hops=2)

@@ -183,13 +183,22 @@ def other_shapes() -> list[Row]:
                 cut[18:20] = (TRIM - OUTER).to_bytes(2, "big")
                 frame = bytes(cut)
             name = f"P04 decapsulated to {size} bytes, {mode}"
-            rows.append(Row(name, FULL, 0, sent.at(0), ((port, frame),), counts=("decapsulated", *COUNTS)))
+            rows.append(
+                Row(
+                    name,
+                    FULL,
+                    0,
+                    sent.at(0),
+                    ((port, frame),),
+                    counts=(f"first.USD{'_uniform' * (mode == 'uniform')}", *COUNTS),
+                )
+            )
     # PSP takes the SRH away, and with it what the SRH adds to the trim size.
     for size in (TRIM - 1, TRIM, TRIM + 1):
         sent = _sized(size + SRH_BYTES, segments=[THEN], left=1, destination="fc01::1")
         after = _after(sent).with_(segments=None)
         out = after.out(2) if size <= TRIM else after.cut_out(2, TRIM)
-        counts = ("psp_popped", *COUNTS)
+        counts = ("first.PSP", *COUNTS)
         rows.append(Row(f"P04 PSP leaves {size} bytes", FULL, 0, sent.at(0), (out,), counts=counts))
     # Another deployment's numbers.
     dscp = DscpMap(trimmable=10, no_trim=4, trimmable_retx=None, trimmed=33, trimmed_lasthop=None, control=48)
