@@ -201,6 +201,52 @@ package mrc_rx_pkg;
     logic [127:0]           path;          // outer destination
   } endpoint_answer_t;
 
+  // Static registers of one port.
+  typedef struct packed {
+    logic [47:0]  mac;
+    logic [47:0]  switch_mac;
+    logic [127:0] outer_source;  // block:T0:NIC:: of the port's plane
+  } port_config_t;
+
+  // Static registers of what answers are made of.
+  typedef struct packed {
+    logic [127:0] address;           // inner address of the device
+    logic [5:0]   dscp_control;
+    logic [5:0]   dscp_no_trim;
+    logic [15:0]  udp_port;
+    logic         flow_label_high;   // flow label = EV[31:16], else the UDP source port
+    logic         spdcid_is_sender;  // spdcid = QPN of the SACK's sender
+    logic         eeth_op_54;        // op of an EETH in bits 5:4 of byte 1, else in 3:2
+  } reply_config_t;
+
+  localparam reply_config_t REPLY_CONFIG_DEFAULT = '{
+      address: '0,
+      dscp_control: DSCP_CONTROL,
+      dscp_no_trim: DSCP_NO_TRIM,
+      udp_port: UDP_PORT_MRC,
+      flow_label_high: 1'b1,
+      spdcid_is_sender: 1'b1,
+      eeth_op_54: 1'b0
+  };
+
+  // A peer said which of its ports are up.
+  typedef struct packed {
+    logic [127:0] peer;        // inner address
+    logic [15:0]  request_id;  // an update that is not newer than the last one says nothing
+    logic [31:0]  mask;        // bit i: its port i is up
+  } port_status_t;
+
+  // Why an endpoint operation had no effect, in the order in which the checks stand.
+  typedef enum logic [2:0] {
+    ENDPOINT_WRONG_ADDRESS   = 3'd0,
+    ENDPOINT_UNKNOWN_QP      = 3'd1,
+    ENDPOINT_NO_REQUEST      = 3'd2,  // a response, and nothing was asked
+    ENDPOINT_OPERATION       = 3'd3,  // unknown
+    ENDPOINT_NO_WAY_BACK     = 3'd4,
+    ENDPOINT_NOTICE_OVERFLOW = 3'd5   // software lags: no answer, so that the peer says it again
+  } endpoint_drop_e;
+  localparam int unsigned ENDPOINT_DROPS = 6;
+
   // Why a completion was made.
   typedef enum logic [0:0] {
     CQE_SUCCESS = 1'b0,
