@@ -22,6 +22,10 @@ package mrc_pkg;
   localparam int unsigned TIMESTAMP_W = 16;
   localparam int unsigned RCVD_BYTES_W = 24;
   localparam int unsigned R_KEY_TAG_W = 8;
+  localparam int unsigned USID_W = 16;
+  localparam int unsigned USID_PLANE_W = 3;
+  localparam int unsigned USID_INDEX_W = 11;
+  localparam int unsigned USID_UPLINK_W = 8;
 
   // EtherType (IANA ieee-802-numbers)
   typedef enum logic [15:0] {

@@ -42,6 +42,10 @@ _WIDTHS = (
     ("TIMESTAMP_W", spec.TIMESTAMP_BITS),
     ("RCVD_BYTES_W", spec.RCVD_BYTES_BITS),
     ("R_KEY_TAG_W", spec.R_KEY_TAG_BITS),
+    ("USID_W", spec.USID_BITS),
+    ("USID_PLANE_W", spec.USID_PLANE_BITS),
+    ("USID_INDEX_W", spec.USID_INDEX_BITS),
+    ("USID_UPLINK_W", spec.USID_UPLINK_BITS),  # low bits of a T1's index, from the EV
 )
 
 
