@@ -25,14 +25,14 @@ from pymodel.switch.target import CompiledProgram, Count, Rate, TableEntry
 __all__ = ["Bmv2Switch"]
 
 _DEVICE_ID = 1
-_DEPTH = 100_000
-"""Packets a queue holds until `set_queue` says otherwise. BMv2's own 64 lose frames of a burst whenever the machine is
-busy elsewhere."""
 _BURST_WITHOUT_THRIFT = 64
 """Frames sent at once where the depth can't be raised: no queue overflows."""
 _LAST_WORDS_S = 1.0
 """A connection is lost a moment before the process has ended."""
 _MAX_I32 = 2**31 - 1
+_DEPTH = _MAX_I32
+"""Packets a queue holds until `set_queue` says otherwise: what is lost is the program's decision. BMv2's own 64 lose
+frames of a burst whenever the machine is busy elsewhere."""
 
 
 class Bmv2Switch(ControlledSwitch):

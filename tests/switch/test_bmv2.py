@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -177,6 +177,55 @@ def test_a_queue_that_can_not_be_is_named(bmv2: Bmv2Switch, arguments: tuple, se
 def test_p26_a_bmv2_without_thrift_is_told_in_one_sentence() -> None:
     with pytest.raises(InputError, match="found a simple_switch_grpc without Thrift, expected one built with it"):
         Bmv2Switch().set_queue(1, 0, 1, "pps", 1)
+
+
+# What BMv2 1.15.5's own Python bindings (sswitch_runtime, with Thrift 0.17) send: arguments of the call, as bytes.
+CALLS = [
+    (
+        lambda port: bmv2_queues.set_rate(port, 5, 3, 1 << 33),
+        "set_egress_priority_queue_rate",
+        "00000000 0800010000000508000200000003 0a00030000000200000000 00",
+    ),
+    (
+        lambda port: bmv2_queues.set_depth(port, 510, 7, 2**31 - 1),
+        "set_egress_priority_queue_depth",
+        "00000000 080001000001fe08000200000007 0800037fffffff 00",
+    ),
+    (
+        lambda port: bmv2_queues.set_all_depths(port, 100_000),
+        "set_all_egress_queue_depths",
+        "00000000 080001000186a0 00",
+    ),
+    (
+        lambda port: bmv2_queues.set_all_rates(port, 0),
+        "set_all_egress_queue_rates",
+        "00000000 0a00010000000000000000 00",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "name", "arguments"), CALLS, ids=[name for _, name, _ in CALLS])
+def test_p26_calls_are_those_of_bmv2s_own_bindings(call: Callable[[int], None], name: str, arguments: str) -> None:
+    whole = f"simple_switch:{name}".encode()
+    expected = b"\x80\x01\0\1" + len(whole).to_bytes(4, "big") + whole + bytes.fromhex(arguments)
+    received = b""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            nonlocal received
+            connection, _ = server.accept()
+            with connection:
+                while len(received) < len(expected):
+                    received += connection.recv(1000)
+                # The reply, without its multiplexer's name: success 0 of type i32.
+                connection.sendall(b"\x80\x01\0\2" + len(name).to_bytes(4, "big") + name.encode() + bytes(4))
+                connection.sendall(b"\x08\0\0" + bytes(4) + b"\0")
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        call(server.getsockname()[1])
+        serving.join()
+    assert received == expected
 
 
 @pytest.mark.parametrize("answer", [b"", b"\x80\x01\x00\x03" + bytes(20), b"\x00" * 40])

@@ -11,7 +11,7 @@ from pymodel.switch.embedded import EmbeddedSwitch
 from pymodel.switch.target import Count
 from tests.switch.bench import flavours
 from tests.switch.packets import Routed
-from tests.switch.row import entries, ports, prefix, route, sid
+from tests.switch.row import entries, ports, prefix, route, sid, unknown
 
 TABLE = entries(
     ports(),
@@ -25,6 +25,7 @@ TABLE = entries(
     route("2001:db8:0:2::/64", 3),
     route("fc00:0:205::/48", 2),
     route("fc00:0:206::/48", 3),
+    unknown(),
 )
 
 Hits = dict[tuple[int, int], int]
@@ -54,6 +55,7 @@ def test_every_entry_counts_its_own_frames(target: EmbeddedSwitch | Bmv2Switch) 
         "fc00:0:e003::": 8,
         # Dropped, and counted all the same: a table counts what it matches.
         "fc00:0:101::1": 9,
+        "fc00:0:777::": 10,
     }.items():
         srh = {"segments": ["fc00:0:205::"], "left": 1} if destination.endswith(("9", "8::8")) else {}
         for _ in range(times):
@@ -65,6 +67,7 @@ def test_every_entry_counts_its_own_frames(target: EmbeddedSwitch | Bmv2Switch) 
     assert hits(target, FIRST_SID) == first
     assert hits(target, SECOND_SID) == {node: 2, adjacency: 1}
     routes = {prefix("fc00:0:205::/48"): 9, prefix("fc00:0:206::/48"): 2, prefix("2001:db8:0:2::/64"): 8}
+    routes |= {prefix("fc00::/32"): 10}
     assert hits(target, ROUTE) == routes
 
 

@@ -248,3 +248,25 @@ def test_the_marks_between_the_thresholds_follow_the_seed() -> None:
     assert marks(1) == marks(1)
     assert marks(1) != marks(2)
     assert 0 < marks(1).count(Ecn.CE) < 300
+
+
+def test_a_queue_whose_depth_nobody_set_loses_nothing(switch: EmbeddedSwitch) -> None:
+    """The rate of the link is set with the depth of the data queue alone; trimmed frames wait in the high one."""
+    switch.write(
+        entries(
+            ports(),
+            route("2001:db8:0:2::/64", PORT),
+            class_entries(),
+            [queue_entry(PORT, QueueSettings(data_limit=1, ecn=False))],
+        )
+    )
+    switch.set_queue(PORT, DATA_PRIORITY, GIGABIT, "bit/s", DEPTH)
+    number = 500
+    for place in range(number):
+        switch.inject(0, packet(place, 1_000).at(0), 0)
+    out = switch.drain(number * 1_000 * BYTE_PS)
+    # One is on the link, one waits as data, and the rest is cut.
+    assert [len(frame) for _, _, frame in out] == [1_000, *[TRIM] * (number - 2), 1_000]
+    counts = switch.counters()
+    assert (counts["port_in[0]"].packets, counts[f"port_out[{PORT}]"].packets) == (number, number)
+    assert counts[f"trimmed[{PORT}]"].packets == number - 2

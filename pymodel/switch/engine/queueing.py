@@ -20,8 +20,8 @@ from pymodel.base.time import S, serialisation_ps
 
 __all__ = ["DEFAULT_DEPTH", "PortQueues"]
 
-DEFAULT_DEPTH = 64
-"""Packets that a queue holds until its depth is set; BMv2's default."""
+DEFAULT_DEPTH = 2**31 - 1
+"""Packets that a queue holds until its depth is set: the greatest that BMv2 takes. What is lost is up to the program."""
 
 
 class _Queue:

@@ -183,16 +183,8 @@ def other_shapes() -> list[Row]:
                 cut[18:20] = (TRIM - OUTER).to_bytes(2, "big")
                 frame = bytes(cut)
             name = f"P04 decapsulated to {size} bytes, {mode}"
-            rows.append(
-                Row(
-                    name,
-                    FULL,
-                    0,
-                    sent.at(0),
-                    ((port, frame),),
-                    counts=(f"first.USD{'_uniform' * (mode == 'uniform')}", *COUNTS),
-                )
-            )
+            how = "first.USD" if mode == "pipe" else "first.USD_uniform"
+            rows.append(Row(name, FULL, 0, sent.at(0), ((port, frame),), counts=(how, *COUNTS)))
     # PSP takes the SRH away, and with it what the SRH adds to the trim size.
     for size in (TRIM - 1, TRIM, TRIM + 1):
         sent = _sized(size + SRH_BYTES, segments=[THEN], left=1, destination="fc01::1")
