@@ -11,8 +11,9 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 
-from pymodel.nic.receive_window import Arrival, ReceiveWindow
+from pymodel.nic.receive_window import Arrival, ArrivalClass, ReceiveWindow
 
 PSN_SPACE = 1 << 24
 HALF = PSN_SPACE // 2
@@ -21,43 +22,75 @@ WORD = 64
 Model = Callable[[int, int], ReceiveWindow]
 
 
+class Op(IntEnum):
+    """What the tracker is asked."""
+
+    RECORD = 0
+    PEEK = 1
+    HEAD = 2
+    SET_UP = 3
+    RESIZE = 4
+
+
 @dataclass(frozen=True, slots=True)
-class Setup:
-    """QP `qp` starts anew, with `first_psn` expected and `window` PSNs in use."""
-
-    qp: int
-    first_psn: int
-    window: int
-
-
-@dataclass(frozen=True, slots=True)
-class Packet:
-    """`psn` arrives on `qp`, and this is what the model says."""
+class Event:
+    """`op` on `qp`, and what the model says; what `op` does not need of `psn` and `window` may be anything."""
 
     qp: int
     psn: int
     arrival: Arrival
+    op: Op = Op.RECORD
+    window: int = 0
 
 
-Item = Setup | Packet
+def standing(model: ReceiveWindow) -> Arrival:
+    """Where the window stands, as an event that is about no PSN shows it."""
+    head = (model.cack_psn + 1) % PSN_SPACE
+    return Arrival(ArrivalClass.BELOW, model.cack_psn, model.ooo_count, 1, model.bitmap(head))
+
+
+def set_up(qp: int, model: ReceiveWindow) -> Event:
+    """`qp` starts anew, as the untouched `model` stands."""
+    return Event(qp, (model.cack_psn + 1) % PSN_SPACE, standing(model), Op.SET_UP, model.window)
+
+
+def peek(qp: int, psn: int, model: ReceiveWindow) -> Event:
+    """What `psn` would be, with the SACK that it would draw."""
+    base = model.sack_base(psn)
+    offset = (base - model.cack_psn) % PSN_SPACE
+    seen = Arrival(model.classify(psn), model.cack_psn, model.ooo_count, offset, model.bitmap(base))
+    return Event(qp, psn, seen, Op.PEEK)
 
 
 class QpTraffic:
     """PSNs of one QP, planned a pattern at a time from where its window stands."""
 
-    def __init__(self, rng: random.Random, model: ReceiveWindow) -> None:
+    def __init__(self, rng: random.Random, model: ReceiveWindow, largest: int) -> None:
+        """`largest` is the largest window that the tracker can have."""
         self.rng = rng
         self.model = model
+        self.largest = largest
         self.plan: deque[int] = deque()
         if rng.random() < 0.3:
             self.plan.extend(psn % PSN_SPACE for psn in self.fresh())
 
-    def packet(self) -> tuple[int, Arrival]:
+    def event(self, qp: int) -> Event:
+        """What comes next: a PSN, sometimes a question before it, seldom another size of the window."""
+        rng, model = self.rng, self.model
         while not self.plan:
-            pattern = self.rng.choice(self.PATTERNS)
+            pattern = rng.choice(self.PATTERNS)
             self.plan.extend(psn % PSN_SPACE for psn in pattern(self))
+        if rng.random() < 0.06:
+            psn = self.plan[0] if rng.random() < 0.5 else (self.head + rng.randint(-3, model.window + 2)) % PSN_SPACE
+            kind = rng.random()
+            if kind < 0.7:
+                return peek(qp, psn, model)
+            if kind < 0.95:
+                return Event(qp, psn, standing(model), Op.HEAD, rng.randrange(self.largest))
+            model.window = window_in_use(rng, self.largest)
+            return Event(qp, psn, standing(model), Op.RESIZE, model.window)
         psn = self.plan.popleft()
-        return psn, self.model.receive(psn)
+        return Event(qp, psn, model.receive(psn))
 
     def fresh(self) -> Iterator[int]:
         """Of a QP just set up: the rest of head's word, the start of a word never written, some noise, then head."""
@@ -179,16 +212,16 @@ def window_in_use(rng: random.Random, largest: int) -> int:
     return rng.choice([1, 2, 63, 64, largest // 2, largest - 1, rng.randint(1, largest)])
 
 
-def mixed(seed: int, qps: int, window: int, packets: int, model: Model = ReceiveWindow) -> list[Item]:
+def mixed(seed: int, qps: int, window: int, packets: int, model: Model = ReceiveWindow) -> list[Event]:
     """`packets` packets over many QPs, set up now and then: one QP back to back, a few in turn, all at random."""
     rng = random.Random(seed)
     traffic: dict[int, QpTraffic] = {}
-    items: list[Item] = []
+    items: list[Event] = []
 
     def setup(qp: int) -> None:
         first, used = first_psn(rng), window_in_use(rng, window)
-        traffic[qp] = QpTraffic(rng, model(used, first))
-        items.append(Setup(qp, first, used))
+        traffic[qp] = QpTraffic(rng, model(used, first), window)
+        items.append(set_up(qp, traffic[qp].model))
 
     sent = 0
     while sent < packets:
@@ -201,30 +234,29 @@ def mixed(seed: int, qps: int, window: int, packets: int, model: Model = Receive
             qp = active[i % len(active)] if in_turn else rng.choice(active)
             if rng.random() < 0.002:
                 setup(qp)
-            psn, arrival = traffic[qp].packet()
-            items.append(Packet(qp, psn, arrival))
+            items.append(traffic[qp].event(qp))
             sent += 1
     return items
 
 
-def one_qp(seed: int, window: int, packets: int) -> list[Item]:
+def one_qp(seed: int, window: int, packets: int) -> list[Event]:
     """One QP back to back: the case that SAME_QP_INTERVAL is about."""
     rng = random.Random(seed)
     first = first_psn(rng)
-    traffic = QpTraffic(rng, ReceiveWindow(window, first))
-    return [Setup(5, first, window), *(Packet(5, *traffic.packet()) for _ in range(packets))]
+    traffic = QpTraffic(rng, ReceiveWindow(window, first), window)
+    return [set_up(5, traffic.model), *(traffic.event(5) for _ in range(packets))]
 
 
-def in_turn(seed: int, qps: int, window: int, packets: int) -> list[Item]:
+def in_turn(seed: int, qps: int, window: int, packets: int) -> list[Event]:
     """`qps` QPs, one after the other, so that no QP comes twice within an interval of 2."""
     rng = random.Random(seed)
-    items: list[Item] = []
+    items: list[Event] = []
     traffic = []
     for qp in range(qps):
         first = first_psn(rng)
-        traffic.append(QpTraffic(rng, ReceiveWindow(window, first)))
-        items.append(Setup(qp, first, window))
-    items += (Packet(i % qps, *traffic[i % qps].packet()) for i in range(packets))
+        traffic.append(QpTraffic(rng, ReceiveWindow(window, first), window))
+        items.append(set_up(qp, traffic[qp].model))
+    items += (traffic[i % qps].event(i % qps) for i in range(packets))
     return items
 
 
@@ -237,13 +269,16 @@ class Timed:
 
     DISTANCES = range(1, 12)
     QUIET = 14  # PSNs of the other QP that empty the pipeline
-    CASES = ("touch", "complete", "complete behind full words", "same word", "first hole", "repeat", "top")
+    CASES = (
+        *("touch", "complete", "complete behind full words", "same word", "first hole", "repeat", "top"),
+        *("peek before", "peek behind"),
+    )
 
     def __init__(self, seed: int, largest: int) -> None:
         self.rng = random.Random(seed)
         self.largest = largest
-        self.other = QpTraffic(self.rng, ReceiveWindow(largest, 0))
-        self.items: list[Item] = [Setup(1, 0, largest)]
+        self.other = QpTraffic(self.rng, ReceiveWindow(largest, 0), largest)
+        self.items = [set_up(1, self.other.model)]
         self.model = ReceiveWindow(1, 0)
 
     def setup(self, window: int, place: int | None = None) -> None:
@@ -252,13 +287,16 @@ class Timed:
         if place is not None:
             first += place - first % WORD
         self.model = ReceiveWindow(window, first)
-        self.items.append(Setup(0, first, window))
+        self.items.append(set_up(0, self.model))
 
     def send(self, psns: Iterable[int]) -> None:
-        self.items += (Packet(0, psn % PSN_SPACE, self.model.receive(psn % PSN_SPACE)) for psn in psns)
+        self.items += (Event(0, psn % PSN_SPACE, self.model.receive(psn % PSN_SPACE)) for psn in psns)
+
+    def peek(self, psn: int) -> None:
+        self.items.append(peek(0, psn % PSN_SPACE, self.model))
 
     def fill(self, count: int) -> None:
-        self.items += (Packet(1, *self.other.packet()) for _ in range(count))
+        self.items += (self.other.event(1) for _ in range(count))
 
     def round(self, case: str, distance: int) -> None:
         rng, top = self.rng, case == "top"
@@ -284,22 +322,29 @@ class Timed:
         elif case == "first hole":
             early, late = sorted(rng.sample(b, 2)) if len(b) > 1 else (b[0], b[0])
             holes, first, second = {head, early, late, c[-1]}, early, late
-        elif case == "repeat":
+        elif case in ("repeat", "peek before", "peek behind"):
+            inside = rng.choice([head, inside])
             holes, first, second = {head, inside}, inside, inside
         else:
             holes, first, second = {head, inside}, head, end
         self.send(psn for psn in range(head, end) if psn not in holes)
         self.fill(self.QUIET)
-        self.send([first])
+        if case == "peek before":
+            self.peek(first)
+        else:
+            self.send([first])
         self.fill(distance - 1)
-        self.send([second])
+        if case == "peek behind":
+            self.peek(second)
+        else:
+            self.send([second])
         if top:
             self.fill(rng.randrange(3))
             self.send([inside])  # head's next hole is now the one that was on top
         self.fill(self.QUIET)
         self.send([*sorted(holes), first, second, end, end + 1])
 
-    def all(self, times: int) -> list[Item]:
+    def all(self, times: int) -> list[Event]:
         """Every case at every distance, `times` times."""
         for case in self.CASES:
             if case != "top" or self.largest <= 2 * WORD:  # filling a larger ring each time takes too long
@@ -309,17 +354,16 @@ class Timed:
         return self.items
 
 
-def with_set_ups(seed: int, largest: int, packets: int) -> tuple[list[Item], list[Item]]:
+def with_set_ups(seed: int, largest: int, packets: int) -> tuple[list[Event], list[Event]]:
     """Set-ups of 16 QPs, and then packets of them in turn, where each 50th packet is its QP's first after a new one."""
     rng = random.Random(seed)
-    setups: list[Item] = []
+    setups: list[Event] = []
     models: dict[int, ReceiveWindow] = {}
-    items: list[Item] = []
+    items: list[Event] = []
 
-    def setup(qp: int, into: list[Item]) -> None:
-        first = first_psn(rng)
-        models[qp] = ReceiveWindow(largest, first)
-        into.append(Setup(qp, first, largest))
+    def setup(qp: int, into: list[Event]) -> None:
+        models[qp] = ReceiveWindow(largest, first_psn(rng))
+        into.append(set_up(qp, models[qp]))
 
     for qp in range(16):
         setup(qp, setups)
@@ -328,27 +372,27 @@ def with_set_ups(seed: int, largest: int, packets: int) -> tuple[list[Item], lis
         if number % 50 == 25:
             setup(qp, items)
         psn = (models[qp].cack_psn + rng.randint(1, 3)) % PSN_SPACE
-        items.append(Packet(qp, psn, models[qp].receive(psn)))
+        items.append(Event(qp, psn, models[qp].receive(psn)))
     return setups, items
 
 
-def edge_walk(qp: int, first: int, window: int) -> list[Item]:
+def edge_walk(qp: int, first: int, window: int) -> list[Event]:
     """Jumps to the window's edges and to half the number space, from where it starts and from where they lead."""
     model = ReceiveWindow(window, first)
-    items: list[Item] = [Setup(qp, first, window)]
+    items = [set_up(qp, model)]
     jumps = [window - 1, window, window + 1, HALF - 2, HALF - 1, HALF, HALF + 1, -1, -window, 63, 64, 65, window]
     for _ in range(3):
         head = model.cack_psn + 1
         psns = [head + jump for jump in [*jumps, *range(min(window, 70))]]
-        items += (Packet(qp, psn % PSN_SPACE, model.receive(psn % PSN_SPACE)) for psn in psns)
+        items += (Event(qp, psn % PSN_SPACE, model.receive(psn % PSN_SPACE)) for psn in psns)
     return items
 
 
-def whole_windows(qp: int, first: int, window: int, times: int) -> list[Item]:
+def whole_windows(qp: int, first: int, window: int, times: int) -> list[Event]:
     """`times` windows in full, each with its first PSN last, so that cack passes all of it at once."""
     model = ReceiveWindow(window, first)
-    items: list[Item] = [Setup(qp, first, window)]
+    items = [set_up(qp, model)]
     for start in range(first, first + times * window, window):
         psns = [*range(start + 1, start + window), start]
-        items += (Packet(qp, psn % PSN_SPACE, model.receive(psn % PSN_SPACE)) for psn in psns)
+        items += (Event(qp, psn % PSN_SPACE, model.receive(psn % PSN_SPACE)) for psn in psns)
     return items

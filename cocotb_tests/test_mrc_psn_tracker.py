@@ -1,4 +1,4 @@
-"""mrc_psn_tracker in lock-step with the golden model: every result of every packet is compared.
+"""mrc_psn_tracker in lock-step with the golden model: every result of every event is compared.
 
 pytest builds each configuration and runs this same file in the simulator, where the functions marked `cocotb.test` are
 the tests. Every one of them drives junk on idle lines (C10), and half of all QPs start where PSNs wrap (S06).
@@ -7,6 +7,7 @@ the tests. Every one of them drives junk on idle lines (C10), and half of all QP
 from __future__ import annotations
 
 import itertools
+import random
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from cocotb_tests import psn_faults, psn_traffic
 from cocotb_tests.psn_tracker_bench import TB
 from pymodel.base.toolpath import ROOT
+from pymodel.nic.receive_window import ReceiveWindow
 from pymodel.rtl.build import Build, Design, build, read_file_list
 from pymodel.rtl.simulate import add, options, record, simulate, waves_wanted
 
@@ -30,13 +32,13 @@ CONFIGURATIONS = [
 
 
 def latency(interval: int) -> int:
-    """Clocks from a PSN's acceptance to its result, as the module's header has it."""
+    """Clocks from an event's acceptance to its result, as the module's header has it."""
     return 13 + interval
 
 
 def set_up_gap(interval: int) -> int:
-    """Clocks between the result before a set-up and that of its QP's PSN right behind it, as the header has it."""
-    return 9 + interval
+    """Clocks between the result of a set-up and that of its QP's PSN right behind it, as the header has it."""
+    return 8 + interval
 
 
 # ---------------------------------------------------------------------- in the simulator
@@ -69,7 +71,7 @@ async def every_distance_in_the_pipeline(dut: Any) -> None:
 async def window_edges_S07(dut: Any) -> None:  # noqa: N802 - the id of the reported bug
     """Jumps by window-1, window, window+1 and half the number space, from 2^24-3 and from 0, for each window in use."""
     largest = options()["window"]
-    items: list[psn_traffic.Item] = []
+    items: list[psn_traffic.Event] = []
     for qp, window in enumerate(sorted({1, 2, 63, 64, 65, largest - 1, largest})):
         if window > largest:
             continue
@@ -82,7 +84,7 @@ async def window_edges_S07(dut: Any) -> None:  # noqa: N802 - the id of the repo
 
 @cocotb.test()
 async def one_psn_a_clock(dut: Any) -> None:
-    """Many QPs in turn: N PSNs are taken in N clocks, and each is answered after exactly the latency."""
+    """Many QPs in turn: N events are taken in N clocks, and each is answered after exactly the latency."""
     given = options()
     qps, packets = 16, 3000
     items = psn_traffic.in_turn(given["seed"], qps, given["window"], packets)
@@ -97,14 +99,14 @@ async def one_psn_a_clock(dut: Any) -> None:
 
 @cocotb.test()
 async def one_qp_back_to_back(dut: Any) -> None:
-    """One QP alone: a PSN every SAME_QP_INTERVAL clocks, and never later."""
+    """One QP alone: an event every SAME_QP_INTERVAL clocks, and never later."""
     given = options()
     interval, packets = given["interval"], 3000
     items = psn_traffic.one_qp(given["seed"], given["window"], packets)
     tb = TB(dut, 3)
     await tb.reset()
-    await tb.run(items[:1])
-    await tb.pause(20)  # a set-up holds its QP back; that is not what is measured here
+    (alone,) = await tb.run(items[:1])
+    assert alone[1] - alone[0] == latency(interval)
     results = await tb.run(items[1:])
     first, answered = results[0]
     assert answered - first == latency(interval)
@@ -122,13 +124,33 @@ async def set_up_under_traffic(dut: Any) -> None:
     tb = TB(dut, 8)
     await tb.reset()
     await tb.run(setups)
-    await tb.pause(20)
     results = await tb.run(flow)
     # The set-up takes a place of its own in the pipeline; its QP's first PSN, right behind it, waits for the decision.
     gaps = [after - before for (_, before), (_, after) in itertools.pairwise(results)]
-    behind = [n for n, item in enumerate(flow) if isinstance(item, psn_traffic.Setup)]
-    assert {gaps[n - 1 - k] for k, n in enumerate(behind)} == {set_up_gap(interval)}
+    behind = [n for n, item in enumerate(flow) if item.op is psn_traffic.Op.SET_UP]
+    assert {gaps[n] for n in behind} == {set_up_gap(interval)}
     assert gaps.count(1) == len(gaps) - len(behind)
+
+
+@cocotb.test()
+async def set_ups_in_a_row(dut: Any) -> None:
+    """Of other QPs or of the same one: each waits for the one before, and the last one counts."""
+    given = options()
+    rng = random.Random(given["seed"])
+    items: list[psn_traffic.Event] = []
+    for qps in ((0, 1, 2), (3, 3, 3), (4, 5, 4)):
+        models = {}
+        for qp in qps:
+            models[qp] = ReceiveWindow(given["window"], psn_traffic.first_psn(rng))
+            items.append(psn_traffic.set_up(qp, models[qp]))
+        for qp, model in models.items():
+            psns = [(model.cack_psn + ahead) % psn_traffic.PSN_SPACE for ahead in (2, 1, 1, 2, 4)]
+            items += (psn_traffic.Event(qp, psn, model.receive(psn)) for psn in psns)
+    tb = TB(dut, 9)
+    await tb.reset()
+    results = await tb.run(items)
+    gaps = [after - before for (_, before), (_, after) in itertools.pairwise(results)]
+    assert gaps[:2] == [set_up_gap(given["interval"])] * 2
 
 
 @cocotb.test()
@@ -177,6 +199,7 @@ RTL_TESTS = (
     "one_psn_a_clock",
     "one_qp_back_to_back",
     "set_up_under_traffic",
+    "set_ups_in_a_row",
     "whole_window_at_once",
 )
 

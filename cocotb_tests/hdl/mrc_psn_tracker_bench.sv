@@ -12,8 +12,8 @@ module mrc_psn_tracker_bench
 ) (
     input  wire logic         clk,
     input  wire logic         rst_n,
-    input  wire logic [ 98:0] drive,
-    output logic      [172:0] sense
+    input  wire logic [ 60:0] drive,
+    output logic      [171:0] sense
 );
 
   localparam int unsigned QP_W = $clog2(QPS);
@@ -31,12 +31,10 @@ module mrc_psn_tracker_bench
       .rst_ni(rst_n),
       .ev_psn_i(drive[23:0]),
       .ev_qp_i(QP_W'(drive[39:24])),
-      .init_psn_i(drive[63:40]),
-      .init_qp_i(QP_W'(drive[79:64])),
-      .init_window_i(WINDOW_W'(drive[95:80])),
-      .ev_valid_i(drive[96]),
-      .init_valid_i(drive[97]),
-      .res_ready_i(drive[98]),
+      .ev_window_i(WINDOW_W'(drive[55:40])),
+      .ev_op_i(psn_tracker_pkg::psn_op_e'(drive[58:56])),
+      .ev_valid_i(drive[59]),
+      .res_ready_i(drive[60]),
       .res_bitmap_o(sense[63:0]),
       .res_base_o(sense[87:64]),
       .res_cack_o(sense[111:88]),
@@ -45,8 +43,7 @@ module mrc_psn_tracker_bench
       .res_ooo_count_o(res_ooo_count),
       .res_class_o(sense[169:168]),
       .res_valid_o(sense[170]),
-      .ev_ready_o(sense[171]),
-      .init_ready_o(sense[172])
+      .ev_ready_o(sense[171])
   );
 
   assign sense[151:136] = 16'(res_qp);

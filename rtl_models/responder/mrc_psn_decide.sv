@@ -30,8 +30,10 @@ module mrc_psn_decide
     input wire logic [QP_W-1:0] qp_5_i,  // QP of the event in stage 5: its state is read now
 
     // Event in stage 8, with what the lookup found
-    input wire logic valid_i,  // a PSN
-    input wire logic init_i,  // set-up of a QP: psn_i is the first PSN expected
+    input wire logic valid_i,
+    input wire logic record_i,  // valid, and the PSN is recorded when it is new
+    input wire logic init_i,  // valid, set-up of a QP: psn_i is the first PSN expected
+    input wire logic about_none_i,  // it is about no PSN
     input wire logic [QP_W-1:0] qp_i,
     input wire logic [PSN_W-1:0] psn_i,
     input wire logic [PSN_W-1:0] psn_plus_1_i,
@@ -78,6 +80,7 @@ module mrc_psn_decide
   } state_t;
 
   typedef struct packed {
+    logic             about_none;
     logic [QP_W-1:0]  qp;
     logic [PSN_W-1:0] psn;
     logic [PSN_W-1:0] next;
@@ -85,15 +88,15 @@ module mrc_psn_decide
     logic             seen;
     logic [63:0]      word;
     state_t           state;
-    logic             below;      // at or below the cumulative PSN
-    logic             under_end;  // below the window's upper end
-    logic             at_head;    // the PSN that head waits for
-    logic             last_hole;  // the only hole of its word
+    logic             below;       // at or below the cumulative PSN
+    logic             under_end;   // below the window's upper end
+    logic             at_head;     // the PSN that head waits for, and it is recorded
+    logic             last_hole;   // the only hole of its word
   } decision_t;
 
   state_t state_7, state_8, new_state, commit_state;
   decision_t compared, deciding;
-  logic deciding_valid, deciding_init;
+  logic deciding_valid, deciding_record, deciding_init;
   logic [QP_W-1:0] qp_6, qp_7;
 
   // ---------------------------------------------------------------- stage 5 to 8: state of my QP, the newest there is
@@ -114,7 +117,7 @@ module mrc_psn_decide
     if (advance_i) begin
       qp_6 <= qp_5_i;
       qp_7 <= qp_6;
-      state_8 <= (deciding_valid || deciding_init) && deciding.qp == qp_7 ? new_state : state_7;
+      state_8 <= (deciding_record || deciding_init) && deciding.qp == qp_7 ? new_state : state_7;
     end
   end
 
@@ -125,6 +128,7 @@ module mrc_psn_decide
   assign from_end  = psn_less_window_i - state_8.head;
 
   always_comb begin
+    compared.about_none = about_none_i;
     compared.qp = qp_i;
     compared.psn = psn_i;
     compared.next = next_i;
@@ -135,22 +139,25 @@ module mrc_psn_decide
     // A distance of exactly half the space is below, as two's complement has it.
     compared.below = from_cack[PSN_W-1] || psn_plus_1_i == state_8.head;
     compared.under_end = from_end[PSN_W-1];
-    compared.at_head = psn_i == state_8.head;
+    compared.at_head = record_i && psn_i == state_8.head;
     compared.last_hole = psn_i[5:0] == first_i && psn_i[PSN_W-1:6] != next_i[PSN_W-1:6];
   end
 
   if (SAME_QP_INTERVAL == 1) begin : gen_one_clock
     assign deciding_valid = valid_i;
+    assign deciding_record = record_i;
     assign deciding_init = init_i;
     assign deciding = compared;
   end else begin : gen_two_clocks
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
-        deciding_valid <= 1'b0;
-        deciding_init  <= 1'b0;
+        deciding_valid  <= 1'b0;
+        deciding_record <= 1'b0;
+        deciding_init   <= 1'b0;
       end else if (advance_i) begin
-        deciding_valid <= valid_i;
-        deciding_init  <= init_i;
+        deciding_valid  <= valid_i;
+        deciding_record <= record_i;
+        deciding_init   <= init_i;
       end
     end
     always_ff @(posedge clk_i) begin
@@ -164,10 +171,10 @@ module mrc_psn_decide
   psn_class_e psn_class;
 
   assign index  = deciding.psn[RING_W-1:6];
-  assign record = deciding_valid && !deciding.below && deciding.under_end && !deciding.seen;
+  assign record = deciding_record && !deciding.below && deciding.under_end && !deciding.seen;
 
   always_comb begin
-    if (deciding.below) psn_class = PSN_BELOW;
+    if (deciding.below || deciding.about_none) psn_class = PSN_BELOW;
     else if (!deciding.under_end) psn_class = PSN_ABOVE;
     else if (deciding.seen) psn_class = PSN_DUPLICATE;
     else psn_class = PSN_NEW;

@@ -33,10 +33,9 @@ module mrc_psn_lookup
     input wire logic [ QP_W-1:0] qp_i,
     input wire logic [PSN_W-1:0] psn_i,
 
-    // Set-up of a QP: its window size is kept here
-    input wire logic                setup_we_i,
-    input wire logic [    QP_W-1:0] setup_qp_i,
-    input wire logic [WINDOW_W-1:0] setup_window_i,
+    // The event in stage 0 says how large its QP's window is from now on
+    input wire logic                window_we_i,
+    input wire logic [WINDOW_W-1:0] window_i,
 
     // A PSN is being recorded in this clock, by the event in the deciding stage
     input wire logic             upd_valid_i,
@@ -241,9 +240,9 @@ module mrc_psn_lookup
       .en_i(advance_i),
       .raddr_i(qp_i),
       .rdata_o(window_1),
-      .we_i(setup_we_i),
-      .waddr_i(setup_qp_i),
-      .wdata_i(setup_window_i)
+      .we_i(window_we_i),
+      .waddr_i(qp_i),
+      .wdata_i(window_i)
   );
 
   always_ff @(posedge clk_i) begin

@@ -3,17 +3,20 @@
 // PSNs, and builds what a SACK carries (mrc-facts.md 1.7, 3 and 11). docs/rtl.md draws the pipeline
 // and explains the method.
 //
-// Throughput: one PSN each clock, in any mix of QPs, whatever the window. One QP back to back: one PSN
-// every SAME_QP_INTERVAL clocks; a PSN that comes sooner waits (ev_ready_o). Results come in the order
-// of acceptance.
+// Events (psn_op_e) are PSNs that arrived, questions, set-ups and changes of the window. Each gives
+// exactly one result, in the order of acceptance, and takes effect in that order. PSN_HEAD, PSN_SET_UP
+// and PSN_RESIZE are about no PSN: their result is of class PSN_BELOW, so its base is cack + 1.
+//
+// Throughput: one event each clock, in any mix of QPs, whatever the window. One QP back to back: one
+// event every SAME_QP_INTERVAL clocks; one that comes sooner waits (ev_ready_o).
 // Latency: 13 + SAME_QP_INTERVAL clocks from the clock in which ev_valid_i and ev_ready_o are high to
-// the first clock of res_valid_o, for every PSN, as long as nothing waits.
+// the first clock of res_valid_o, for every event, as long as nothing waits. From stage 0 to the output
+// register everything moves as one: a result that is not taken stops it a clock later.
 // Set-up: a QP is set up, and later set up anew, by its first PSN and its window size, in one event; no
-// memory is cleared. Set-ups and PSNs take effect in the order of acceptance; when both are offered,
-// the set-up goes first and takes a clock, as a PSN does. One is under way at a time. A PSN of its QP
-// right behind it waits until it is decided, so that 9 + SAME_QP_INTERVAL clocks lie between the
-// results before and after; what follows that PSN waits too. A PSN of a QP that was never set up gives
-// a meaningless result and harms no other QP.
+// memory is cleared. One is under way at a time: until it is decided, the next one and events of its
+// QP wait, and what follows them, so that 8 + SAME_QP_INTERVAL clocks lie between its result and that
+// of its QP's event right behind it. An event of a QP that was never set up gives a meaningless result
+// and harms no other QP.
 
 `default_nettype none
 
@@ -32,18 +35,14 @@ module mrc_psn_tracker
     input wire logic clk_i,
     input wire logic rst_ni,  // synchronous; what is under way is lost, the QPs must be set up anew
 
-    // Set-up of a QP
-    input  wire logic                init_valid_i,
-    output logic                     init_ready_o,
-    input  wire logic [    QP_W-1:0] init_qp_i,
-    input  wire logic [   PSN_W-1:0] init_psn_i,    // first PSN expected
-    input  wire logic [WINDOW_W-1:0] init_window_i, // window in use, 1 to WINDOW
-
-    // PSNs as they arrive
-    input  wire logic             ev_valid_i,
-    output logic                  ev_ready_o,
-    input  wire logic [ QP_W-1:0] ev_qp_i,
-    input  wire logic [PSN_W-1:0] ev_psn_i,
+    input  wire logic                                    ev_valid_i,
+    output logic                                         ev_ready_o,
+    input  wire psn_tracker_pkg::psn_op_e                ev_op_i,
+    input  wire logic                     [    QP_W-1:0] ev_qp_i,
+    // Set-up: first PSN expected; head and change of window: anything
+    input  wire logic                     [   PSN_W-1:0] ev_psn_i,
+    // Set-up and change of window: window in use, 1 to WINDOW; else anything
+    input  wire logic                     [WINDOW_W-1:0] ev_window_i,
 
     // What each of them was, all values after the event. Everything at or below cack was received,
     // ooo_count PSNs beyond it, and bit i of the bitmap stands for base + i.
@@ -81,57 +80,60 @@ module mrc_psn_tracker
   logic advance;  // the pipeline moves as one; only a full output stops it
 
   // ---------------------------------------------------------------- stage 0: what goes next, and what must wait
-  logic valid_0_q, init_0_q;
+  logic valid_0_q;
+  psn_op_e op_0_q;
   logic [QP_W-1:0] qp_0_q;
   logic [PSN_W-1:0] psn_0_q;
+  logic [WINDOW_W-1:0] window_0_q;
 
-  logic setup_busy_q;  // a set-up is between its acceptance and its decision
+  logic setup_busy_q;  // a set-up is between stage 0 and its decision
   logic [QP_W-1:0] setup_qp_q;
-  logic [WINDOW_W-1:0] setup_window_q;
 
-  logic [COMPARE:1] valid_q, init_q;
+  // Of each event: it is one; it records; it sets up; it is about no PSN
+  logic [COMPARE:1] valid_q, record_q, init_q, about_none_q;
   logic [QP_W-1:0] qp_1_q;
 
-  logic waits_for_setup, waits_for_interval, issue, take_0, take_init, take_ev, init_done;
+  logic waits_for_setup, waits_for_interval, issue, record_0, init_0, resize_0, init_done;
 
-  assign waits_for_setup = !init_0_q && setup_busy_q && qp_0_q == setup_qp_q;
+  assign record_0 = op_0_q == PSN_RECORD;
+  assign init_0 = op_0_q == PSN_SET_UP;
+  assign resize_0 = op_0_q == PSN_RESIZE;
+  assign waits_for_setup = setup_busy_q && (init_0 || qp_0_q == setup_qp_q);
   assign waits_for_interval = SAME_QP_INTERVAL == 2 && valid_q[1] && qp_1_q == qp_0_q;
   assign issue = valid_0_q && advance && !waits_for_setup && !waits_for_interval;
-  assign take_0 = !valid_0_q || issue;
-
-  assign init_ready_o = take_0 && !setup_busy_q;
-  assign take_init = init_valid_i && init_ready_o;
-  assign ev_ready_o = take_0 && !take_init;
-  assign take_ev = ev_valid_i && ev_ready_o;
+  assign ev_ready_o = !valid_0_q || issue;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       valid_0_q <= 1'b0;
       setup_busy_q <= 1'b0;
       valid_q <= '0;
+      record_q <= '0;
       init_q <= '0;
     end else begin
-      if (take_0) valid_0_q <= take_init || take_ev;
-      if (take_init) setup_busy_q <= 1'b1;
+      if (ev_ready_o) valid_0_q <= ev_valid_i;
+      if (issue && init_0) setup_busy_q <= 1'b1;
       else if (init_done && advance) setup_busy_q <= 1'b0;
       if (advance) begin
-        valid_q <= {valid_q[COMPARE-1:1], issue && !init_0_q};
-        init_q  <= {init_q[COMPARE-1:1], issue && init_0_q};
+        valid_q  <= {valid_q[COMPARE-1:1], issue};
+        record_q <= {record_q[COMPARE-1:1], issue && record_0};
+        init_q   <= {init_q[COMPARE-1:1], issue && init_0};
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (take_0) begin
-      init_0_q <= take_init;
-      qp_0_q   <= take_init ? init_qp_i : ev_qp_i;
-      psn_0_q  <= take_init ? init_psn_i : ev_psn_i;
+    if (ev_ready_o) begin
+      op_0_q <= ev_op_i;
+      qp_0_q <= ev_qp_i;
+      psn_0_q <= ev_psn_i;
+      window_0_q <= ev_window_i;
     end
-    if (take_init) begin
-      setup_qp_q <= init_qp_i;
-      setup_window_q <= init_window_i;
+    if (issue && init_0) setup_qp_q <= qp_0_q;
+    if (advance) begin
+      qp_1_q <= qp_0_q;
+      about_none_q <= {about_none_q[COMPARE-1:1], !record_0 && op_0_q != PSN_PEEK};
     end
-    if (advance) qp_1_q <= qp_0_q;
   end
 
   // ---------------------------------------------------------------- stages 1 to 8 and on
@@ -163,9 +165,8 @@ module mrc_psn_tracker
       .advance_i(advance),
       .qp_i(qp_0_q),
       .psn_i(psn_0_q),
-      .setup_we_i(init_done),
-      .setup_qp_i(setup_qp_q),
-      .setup_window_i(setup_window_q),
+      .window_we_i(issue && (init_0 || resize_0)),
+      .window_i(window_0_q),
       .upd_valid_i(upd_valid),
       .upd_qp_i(upd_qp),
       .upd_psn_i(upd_psn),
@@ -204,7 +205,9 @@ module mrc_psn_tracker
       .advance_i(advance),
       .qp_5_i(qp_5),
       .valid_i(valid_q[COMPARE]),
+      .record_i(record_q[COMPARE]),
       .init_i(init_q[COMPARE]),
+      .about_none_i(about_none_q[COMPARE]),
       .qp_i(qp_c),
       .psn_i(psn_c),
       .psn_plus_1_i(psn_plus_1_c),
@@ -293,23 +296,13 @@ module mrc_psn_tracker
   // ---------------------------------------------------------------- stream rules and invariants
 `ifndef SYNTHESIS
   mrc_stream_assert #(
-      .WIDTH(QP_W + PSN_W + WINDOW_W)
-  ) u_init_rule (
-      .clk_i,
-      .rst_ni,
-      .valid_i(init_valid_i),
-      .ready_i(init_ready_o),
-      .data_i ({init_qp_i, init_psn_i, init_window_i})
-  );
-
-  mrc_stream_assert #(
-      .WIDTH(QP_W + PSN_W)
+      .WIDTH($bits(psn_op_e) + QP_W + PSN_W + WINDOW_W)
   ) u_ev_rule (
       .clk_i,
       .rst_ni,
       .valid_i(ev_valid_i),
       .ready_i(ev_ready_o),
-      .data_i ({ev_qp_i, ev_psn_i})
+      .data_i ({ev_op_i, ev_qp_i, ev_psn_i, ev_window_i})
   );
 
   mrc_stream_assert #(
@@ -327,15 +320,19 @@ module mrc_psn_tracker
   mrc_psn_tracker_assert #(
       .QPS(QPS),
       .WINDOW(WINDOW),
-      .RING_W(RING_W)
+      .RING_W(RING_W),
+      .STAGES(COMPARE + SAME_QP_INTERVAL)
   ) u_invariants (
       .clk_i,
       .rst_ni,
       .advance_i(advance),
+      .issue_i(issue),
+      .issue_op_i(op_0_q),
+      .issue_qp_i(qp_0_q),
+      .issue_window_i(window_0_q),
       .init_done_i(init_done),
       .init_qp_i(setup_qp_q),
       .init_psn_i(upd_psn),
-      .init_window_i(setup_window_q),
       .cmt_valid_i(cmt_valid),
       .cmt_record_i(cmt_record),
       .cmt_qp_i(cmt_qp),

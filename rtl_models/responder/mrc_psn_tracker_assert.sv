@@ -1,4 +1,5 @@
-// Invariants of the PSN tracker, checked against an account of its own: each QP's window size and head.
+// Invariants of the PSN tracker, checked against an account of its own: each QP's window size, the largest
+// one since its set-up, and head.
 //
 // Simulation only; instantiate under `ifndef SYNTHESIS. QPs that were never set up are left out.
 
@@ -10,6 +11,7 @@ module mrc_psn_tracker_assert
     parameter int unsigned QPS = 64,
     parameter int unsigned WINDOW = 4096,
     parameter int unsigned RING_W = 12,
+    parameter int unsigned STAGES = 9,  // from the issue of an event to its commit
     localparam int unsigned WINDOW_W = $clog2(WINDOW + 1),
     localparam int unsigned QP_W = $clog2(QPS)
 ) (
@@ -17,10 +19,14 @@ module mrc_psn_tracker_assert
     input wire logic rst_ni,
     input wire logic advance_i,
 
-    input wire logic                init_done_i,
-    input wire logic [    QP_W-1:0] init_qp_i,
-    input wire logic [   PSN_W-1:0] init_psn_i,
-    input wire logic [WINDOW_W-1:0] init_window_i,
+    input wire logic                                    issue_i,
+    input wire psn_tracker_pkg::psn_op_e                issue_op_i,
+    input wire logic                     [    QP_W-1:0] issue_qp_i,
+    input wire logic                     [WINDOW_W-1:0] issue_window_i,
+
+    input wire logic             init_done_i,
+    input wire logic [ QP_W-1:0] init_qp_i,
+    input wire logic [PSN_W-1:0] init_psn_i,
 
     input wire logic              cmt_valid_i,
     input wire logic              cmt_record_i,
@@ -37,11 +43,16 @@ module mrc_psn_tracker_assert
     input wire logic             sack_bit_0_i
 );
 
+  import psn_tracker_pkg::*;
+
   localparam int unsigned RING = 2 ** RING_W;
 
   logic [QPS-1:0] known_q;
   logic [PSN_W-1:0] head[QPS];
   logic [WINDOW_W-1:0] window[QPS];
+  logic [WINDOW_W-1:0] largest[QPS];
+  logic [WINDOW_W-1:0] window_q[STAGES:1];  // what an event saw when it was issued
+  logic [WINDOW_W-1:0] largest_q[STAGES:1];
 
   initial known_q = '0;  // nothing is known before the first reset either
   always_ff @(posedge clk_i) begin
@@ -52,9 +63,18 @@ module mrc_psn_tracker_assert
   always_ff @(posedge clk_i) begin
     if (advance_i) begin
       if (cmt_valid_i) head[cmt_qp_i] <= cmt_head_i;
-      if (init_done_i) begin
-        head[init_qp_i]   <= init_psn_i;
-        window[init_qp_i] <= init_window_i;
+      if (init_done_i) head[init_qp_i] <= init_psn_i;
+      if (issue_i && (issue_op_i == PSN_SET_UP || issue_op_i == PSN_RESIZE)) begin
+        window[issue_qp_i] <= issue_window_i;
+        if (issue_op_i == PSN_SET_UP || issue_window_i > largest[issue_qp_i]) begin
+          largest[issue_qp_i] <= issue_window_i;
+        end
+      end
+      window_q[1]  <= window[issue_qp_i];
+      largest_q[1] <= issue_op_i == PSN_SET_UP ? issue_window_i : largest[issue_qp_i];
+      for (int s = 2; s <= STAGES; s++) begin
+        window_q[s]  <= window_q[s-1];
+        largest_q[s] <= largest_q[s-1];
       end
     end
   end
@@ -70,9 +90,12 @@ module mrc_psn_tracker_assert
   assign held = cmt_recorded_i - cmt_head_i[RING_W-1:0];
   assign behind_next = cmt_next_i - cmt_psn_i;
 
-  SetUpWindowFits :
+  logic sizes;
+  assign sizes = issue_i && (issue_op_i == PSN_SET_UP || issue_op_i == PSN_RESIZE);
+
+  WindowFits :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   init_done_i |-> init_window_i != '0 && init_window_i <= WINDOW_W'(WINDOW));
+                   sizes |-> issue_window_i != '0 && issue_window_i <= WINDOW_W'(WINDOW));
 
   HeadNeverMovesBack :
   assert property (@(posedge clk_i) disable iff (!rst_ni) decided |-> moved <= PSN_W'(RING));
@@ -83,7 +106,7 @@ module mrc_psn_tracker_assert
 
   RecordedInsideWindow :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   recorded |-> ahead < PSN_W'(window[cmt_qp_i]));
+                   recorded |-> ahead < PSN_W'(window_q[STAGES]));
 
   NextHoleInsideRing :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
@@ -91,7 +114,7 @@ module mrc_psn_tracker_assert
 
   HeldFitsWindow :
   assert property (@(posedge clk_i) disable iff (!rst_ni)
-                   decided |-> PSN_W'(held) < PSN_W'(window[cmt_qp_i]));
+                   decided |-> PSN_W'(held) < PSN_W'(largest_q[STAGES]));
 
   logic from_head;
   assign from_head = sack_valid_i && known_q[sack_qp_i] && sack_base_i == sack_cack_i + 1'b1;

@@ -224,6 +224,19 @@ MUTANTS = (
         "from_cack[PSN_W-1];",
     ),
     Mutant("a duplicate is counted", _DECIDE, "deciding.under_end && !deciding.seen;", "deciding.under_end;"),
+    Mutant("a question records", _DECIDE, "assign record = deciding_record &&", "assign record = deciding_valid &&"),
+    Mutant(
+        "a question moves head",
+        _DECIDE,
+        "compared.at_head = record_i && psn_i == state_8.head;",
+        "compared.at_head = psn_i == state_8.head;",
+    ),
+    Mutant(
+        "what is about no PSN is classified",
+        _DECIDE,
+        "if (deciding.below || deciding.about_none) psn_class = PSN_BELOW;",
+        "if (deciding.below) psn_class = PSN_BELOW;",
+    ),
     Mutant(
         "a completed word keeps its hole",
         _DECIDE,
@@ -268,8 +281,20 @@ MUTANTS = (
     Mutant(
         "a PSN does not wait for its set-up",
         _TRACKER,
-        "assign waits_for_setup = !init_0_q && setup_busy_q && qp_0_q == setup_qp_q;",
-        "assign waits_for_setup = 1'b0;",
+        "assign waits_for_setup = setup_busy_q && (init_0 || qp_0_q == setup_qp_q);",
+        "assign waits_for_setup = setup_busy_q && init_0;",
+    ),
+    Mutant(
+        "a set-up does not wait for the one before",
+        _TRACKER,
+        "assign waits_for_setup = setup_busy_q && (init_0 || qp_0_q == setup_qp_q);",
+        "assign waits_for_setup = setup_busy_q && qp_0_q == setup_qp_q;",
+    ),
+    Mutant(
+        "a window keeps its first size",
+        _TRACKER,
+        ".window_we_i(issue && (init_0 || resize_0)),",
+        ".window_we_i(issue && init_0),",
     ),
     Mutant(
         "a PSN does not wait for the interval",
@@ -277,11 +302,5 @@ MUTANTS = (
         "SAME_QP_INTERVAL == 2 && valid_q[1] && qp_1_q == qp_0_q;",
         "1'b0;",
         interval=2,
-    ),
-    Mutant(
-        "set-up and PSN are both taken",
-        _TRACKER,
-        "assign ev_ready_o = take_0 && !take_init;",
-        "assign ev_ready_o = take_0;",
     ),
 )
