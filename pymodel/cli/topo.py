@@ -71,8 +71,8 @@ def diff(
     with Client(connect, election_id=None) as client:
         intended = [normal_form(client.info, entry) for entry in entries]
         differences = table_differences(intended, client.read_tables())
-    for kind, entry in differences:
-        print(f"{kind:10}  {shown_entry(entry)}")
+    for kind, entry, installed in differences:
+        print(f"{kind:10}  {shown_entry(entry, installed)}")
     if differences:
         raise typer.Exit(1)
     print(f"{switch}: {len(intended)} entries, as intended")

@@ -35,9 +35,9 @@ _MOST_SHOWN = 6
 
 _MOST_LISTED = 64
 
-Difference = tuple[str, TableEntry]
-"""What to do about an entry: "missing" (intended, not installed), "unexpected" (installed, not intended) or "different"
-(installed with another action; the intended one is given)."""
+Difference = tuple[str, TableEntry, TableEntry | None]
+"""What is the matter with an entry: "missing" (intended, not installed), "unexpected" (installed, not intended) or
+"different" (the intended one, and that of the same match which is installed)."""
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------
@@ -80,14 +80,14 @@ def table_differences(intended: Iterable[TableEntry], installed: Iterable[TableE
     for entry in intended:
         other = there.pop(_place(entry), None)
         if other is None:
-            found.append(("missing", entry))
+            found.append(("missing", entry, None))
         elif (other.action, dict(other.params)) != (entry.action, dict(entry.params)):
-            found.append(("different", entry))
-    return found + [("unexpected", entry) for entry in there.values()]
+            found.append(("different", entry, other))
+    return found + [("unexpected", entry, None) for entry in there.values()]
 
 
-def shown_entry(entry: TableEntry) -> str:
-    """Return an entry on one line: table, match, action with parameters."""
+def shown_entry(entry: TableEntry, installed: TableEntry | None = None) -> str:
+    """Return an entry on one line: table, match, action with parameters; behind it what is `installed` instead."""
 
     def number(value: int | tuple[int, int]) -> str:
         if isinstance(value, tuple):
@@ -97,8 +97,12 @@ def shown_entry(entry: TableEntry) -> str:
         return usid.text(value) if value >> 64 else f"{value:#x}"
 
     match = ", ".join(f"{name}={number(value)}" for name, value in entry.match.items()) or "default"
-    params = ", ".join(f"{name}={number(value)}" for name, value in entry.params.items())
-    return f"{entry.table}  {match}  ->  {entry.action}({params})"
+    actions = [
+        f"{one.action}({', '.join(f'{name}={number(value)}' for name, value in one.params.items())})"
+        for one in (entry, installed)
+        if one
+    ]
+    return f"{entry.table}  {match}  ->  {', installed '.join(actions)}"
 
 
 # --- Pictures ---------------------------------------------------------------------------------------------------------

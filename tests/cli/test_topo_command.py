@@ -78,7 +78,7 @@ def test_diff_finds_nothing_then_each_difference(
     outcome = mrc(*command)
     assert (outcome.code, outcome.err) == (1, "")
     assert outcome.out.splitlines() == [
-        "different   MrcIngress.admission.rx_port  port=0x3  ->  MrcIngress.admission.up()",
+        "different   MrcIngress.admission.rx_port  port=0x3  ->  MrcIngress.admission.up(), installed port_down()",
         "missing     MrcIngress.routing.route  dst=fc00:0:8001::/48  ->  MrcIngress.routing.forward(port=0x1)",
         "unexpected  MrcIngress.routing.route  dst=fc00:0:8002::/48  ->  MrcIngress.routing.forward(port=0x1)",
     ]
