@@ -276,6 +276,22 @@ package mrc_rx_pkg;
     logic [TIME_W-1:0]  now;   // the engine's clock when it accepted the event
   } tap_t;
 
+  // Pulses of the responder engine, each at most once a clock, for counters.
+  typedef struct packed {
+    logic unknown_qp;       // frames dropped by the engine, by cause
+    logic qp_not_ready;
+    logic wrong_address;
+    logic wrong_p_key;
+    logic above_dropped;    // PSN above the window, not answered
+    logic trimmed_dropped;  // trimmed, not answered
+    logic placed;           // packets whose payload is written, or that are accepted without any
+    logic quiet;            // SACKs made by the quiet timer
+    logic sack;             // answers
+    logic nack;
+    logic ack;
+    logic nak;
+  } responder_pulses_t;
+
 endpackage
 
 // verilator lint_on UNUSEDPARAM

@@ -1,0 +1,143 @@
+// Brings what the responder engine works on into one order: descriptors of frames from every port,
+// expiries of quiet timers, commands. One event a clock; each source's own order is kept.
+//
+// Fair: ports and commands take turns, so whoever waits is next after at most PORTS events of the
+// others. Expiries go first. They cannot starve the rest: a quiet timer that expired stays silent
+// until another frame of its QP starts it, so there are never more of them than frames.
+// Latency: 1 clock from acceptance to event_valid_o. Throughput: an event each clock.
+// Tap: every event's kind, source and clock, one clock after its acceptance, in the order of acceptance.
+
+`default_nettype none
+
+module mrc_event_arbiter
+  import mrc_rx_pkg::*;
+  import responder_pkg::*;
+(
+    input wire logic clk_i,
+    input wire logic rst_ni, // synchronous
+
+    input  wire logic     [PORTS-1:0] desc_valid_i,
+    output logic          [PORTS-1:0] desc_ready_o,
+    input  wire rx_desc_t [PORTS-1:0] desc_i,
+    // The port's next descriptor may be accepted; once high, high until it is.
+    input  wire logic     [PORTS-1:0] desc_allow_i,
+
+    input  wire logic               timer_valid_i,
+    output logic                    timer_ready_o,
+    input  wire logic [QP_ID_W-1:0] timer_qp_i,
+
+    input  wire logic     command_valid_i,
+    output logic          command_ready_o,
+    input  wire command_t command_i,
+
+    output logic      event_valid_o,
+    input  wire logic event_ready_i,
+    output event_t    event_o,
+
+    output logic tap_valid_o,
+    output tap_t tap_o
+);
+
+  localparam int unsigned SOURCES = PORTS + 1;  // the last one is the commands
+
+  logic [SOURCES-1:0] request, grant;
+  logic [$clog2(SOURCES)-1:0] source;
+  logic take, granted, accept;
+  logic [TIME_W-1:0] now_q;
+  event_t chosen;
+
+  assign take = event_ready_i || !event_valid_o;
+  assign request = {command_valid_i, desc_valid_i & desc_allow_i};
+
+  mrc_arbiter #(
+      .N(SOURCES)
+  ) u_turns (
+      .clk_i,
+      .rst_ni,
+      .request_i(request),
+      .valid_o  (granted),
+      .grant_o  (grant),
+      .index_o  (source),
+      .taken_i  (take && !timer_valid_i)
+  );
+
+  assign timer_ready_o = take;
+  assign {command_ready_o, desc_ready_o} = grant & {SOURCES{take && !timer_valid_i}};
+  assign accept = take && (timer_valid_i || granted);
+
+  always_comb begin
+    chosen.now  = now_q;
+    chosen.port = PORT_W'(source);  // a command's is 0
+    chosen.qp   = timer_valid_i ? timer_qp_i : command_i.qp;
+    if (timer_valid_i) chosen.kind = EVENT_TIMER;
+    else chosen.kind = grant[PORTS] ? EVENT_COMMAND : EVENT_FRAME;
+    chosen.content = grant[PORTS] ? $bits(rx_desc_t)'(command_i) : '0;
+    for (int unsigned p = 0; p < PORTS; p++) begin
+      if (grant[p]) chosen.content |= desc_i[p];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      event_valid_o <= 1'b0;
+      tap_valid_o <= 1'b0;
+      now_q <= '0;
+    end else begin
+      if (take) event_valid_o <= accept;
+      tap_valid_o <= accept;
+      now_q <= now_q + 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) event_o <= chosen;
+    tap_o <= '{kind: chosen.kind, port: chosen.port, qp: chosen.qp, now: now_q};
+  end
+
+`ifndef SYNTHESIS
+  for (genvar p = 0; p < PORTS; p++) begin : gen_desc_rule
+    mrc_stream_assert #(
+        .WIDTH($bits(rx_desc_t))
+    ) u_desc_rule (
+        .clk_i,
+        .rst_ni,
+        .valid_i(desc_valid_i[p]),
+        .ready_i(desc_ready_o[p]),
+        .data_i (desc_i[p])
+    );
+  end
+
+  mrc_stream_assert #(
+      .WIDTH(QP_ID_W)
+  ) u_timer_rule (
+      .clk_i,
+      .rst_ni,
+      .valid_i(timer_valid_i),
+      .ready_i(timer_ready_o),
+      .data_i (timer_qp_i)
+  );
+
+  mrc_stream_assert #(
+      .WIDTH($bits(command_t))
+  ) u_command_rule (
+      .clk_i,
+      .rst_ni,
+      .valid_i(command_valid_i),
+      .ready_i(command_ready_o),
+      .data_i (command_i)
+  );
+
+  mrc_stream_assert #(
+      .WIDTH($bits(event_t))
+  ) u_event_rule (
+      .clk_i,
+      .rst_ni,
+      .valid_i(event_valid_o),
+      .ready_i(event_ready_i),
+      .data_i (event_o)
+  );
+`endif
+
+endmodule
+
+`default_nettype wire
