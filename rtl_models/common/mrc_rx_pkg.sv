@@ -45,6 +45,23 @@ package mrc_rx_pkg;
   } drop_cause_e;
   localparam int unsigned DROP_CAUSES = 18;
 
+  // Choices of a deployment that a port reads with each frame: hold them while frames come in.
+  typedef struct packed {
+    logic [15:0] udp_port;              // destination ports that are MRC's; equal where one is
+    logic [15:0] udp_port_other;
+    logic [5:0]  dscp_trimmed;          // outer DSCP of the trim marks
+    logic [5:0]  dscp_trimmed_lasthop;  // equal to dscp_trimmed where it is not in use
+    logic        ev_high_in_src_port;   // EV[31:16] in the UDP source port, else in the flow label
+  } rx_config_t;
+
+  localparam rx_config_t RX_CONFIG_DEFAULT = '{
+      udp_port: UDP_PORT_MRC,
+      udp_port_other: UDP_PORT_MRC_SWAPPED,
+      dscp_trimmed: DSCP_TRIMMED,
+      dscp_trimmed_lasthop: DSCP_TRIMMED_LASTHOP,
+      ev_high_in_src_port: 1'b0
+  };
+
   // What stands in a write between BTH and payload; parts that the packet lacks are zero.
   typedef struct packed {
     meth_t       meth;
@@ -58,12 +75,12 @@ package mrc_rx_pkg;
   typedef struct packed {
     // A write with its payload gone: only destination QP, PSN, EV, flags and stamp count.
     logic              trimmed;
-    logic              trimmed_lasthop;
+    logic              trimmed_lasthop;  // trimmed, and by the last hop
     logic [7:0]        opcode;
     logic [1:0]        ecn;              // after RFC 6040
     logic              ack_req;
     logic              rtx;
-    logic              ts;               // tseth is there
+    logic              ts;               // tseth is there (in writes)
     logic [15:0]       p_key;
     logic [QPN_W-1:0]  dest_qp;
     logic [PSN_W-1:0]  psn;
