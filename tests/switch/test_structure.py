@@ -84,7 +84,7 @@ def test_python_knows_the_parameters_of_every_sid(info: ProgramInfo) -> None:
 
 
 def test_the_page_names_every_counter_table_and_file(info: ProgramInfo) -> None:
-    for counter in info.counters:
+    for counter in [*info.counters, *info.direct_counters]:
         assert f"`{counter.name}`" in PAGE, counter.name
     for table in info.tables:
         assert f"`{table.name.removeprefix('MrcIngress.')}`" in PAGE, table.name
