@@ -12,16 +12,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pymodel.base.toolpath import ROOT
 from pymodel.rtl.build import Design, read_file_list
+from pymodel.rtl.yosys import run_yosys
 
 __all__ = ["COST_FILE", "PSN_TRACKERS", "Cost", "cost", "main", "psn_tracker", "source_hash", "table"]
 
@@ -35,13 +34,6 @@ PSN_TRACKERS = (
 _NS_PER_LEVEL = 0.4
 _NS_OF_A_RAM = 1.5
 _MEMORY = "mrc_ram"
-_RUN = """
-import sys
-from pyosys import libyosys
-design = libyosys.Design()
-for command in sys.stdin.read().splitlines():
-    libyosys.run_pass(command, design)
-"""
 
 _Json = Mapping[str, Any]
 
@@ -80,7 +72,7 @@ def cost(design: Design) -> Cost:
     files = " ".join(str(path) for path in design.paths())
     with tempfile.TemporaryDirectory(prefix="mrc-yosys-") as name:
         whole, mapped, longest = (Path(name) / file for file in ("whole.json", "mapped.json", "longest.txt"))
-        _yosys(
+        run_yosys(
             [
                 f"read_slang --top {design.top} {parameters} --ignore-assertions --blackboxed-module {_MEMORY} {files}",
                 f"hierarchy -top {design.top}",
@@ -108,15 +100,6 @@ def cost(design: Design) -> Cost:
         levels_after_ram=levels_after_ram,
         deepest=deepest,
     )
-
-
-def _yosys(commands: Sequence[str]) -> None:
-    """Run Yosys commands in a process of their own: an error ends the process that it happens in."""
-    run = subprocess.run(
-        [sys.executable, "-c", _RUN], input="\n".join(commands), capture_output=True, text=True, check=False
-    )
-    if run.returncode:
-        raise RuntimeError("Yosys failed:\n" + "\n".join((run.stdout + run.stderr).splitlines()[-20:]))
 
 
 def _module(path: Path, top: str) -> _Json:
