@@ -13,10 +13,14 @@ __all__ = ["COLUMNS", "RULES", "TOPS", "lint", "sources", "style"]
 
 RULES = ROOT / "rtl_models" / "verible.rules"
 COLUMNS = 100
-TOPS: tuple[tuple[str, dict[str, int]], ...] = tuple(
-    ("responder/mrc_psn_tracker", {"WINDOW": window, "SAME_QP_INTERVAL": interval})
-    for window in (64, 128, 4096)
-    for interval in (1, 2)
+TOPS: tuple[tuple[str, dict[str, int]], ...] = (
+    *(
+        ("responder/mrc_psn_tracker", {"WINDOW": window, "SAME_QP_INTERVAL": interval})
+        for window in (64, 128, 4096)
+        for interval in (1, 2)
+    ),
+    ("reply/mrc_reply", {}),
+    ("reply/mrc_endpoint", {}),
 )
 """Tops, by their file list in `rtl_models` without `.f`, and the parameters that change what is elaborated."""
 
