@@ -93,3 +93,16 @@ def test_a_packet_out_message_leaves_through_its_port_or_by_forwarding(bench: Be
     assert out
     assert set(out) == {expected}
     assert switch.counters()["port_out[2]"].packets == 2
+
+
+def test_a_frame_at_a_port_that_is_down_is_the_programs_drop(bench: Bench) -> None:
+    """The state is set by one call, which tells BMv2 of the link too: it drops nothing by itself for that."""
+    sent = Routed("fc00:0:101:205::")
+    frames, out = [(1, sent.at(1))], sent.with_(destination="fc00:0:205::", hops=63).out(2)
+    came_in = Count(1, len(sent.at(1)))
+    for port in (1, 2):
+        bench.switch.set_port(port, False)
+        came = bench.forward(frames)
+        assert (came.out, came.counts) == ([], {"port_in[1]": came_in, "drop_port_down": came_in})
+        bench.switch.set_port(port, True)
+        assert bench.forward(frames).out == [out]
