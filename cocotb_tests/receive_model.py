@@ -1,0 +1,230 @@
+"""Follows the receive side event by event in the golden model, and compares all that was seen with what should be.
+
+The tap says in which order frames, timers and commands were accepted; everything else is the model's own. Streams are
+compared where an order is promised: replies by port and QP, DMA by port, completions by QP, answers as they come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from cocotb_tests.receive_golden import Golden
+from cocotb_tests.receive_rows import (
+    ACCEPTED,
+    DROP_CODES,
+    DROP_NAMES,
+    MAX_FRAME_BYTES,
+    OVERFLOW,
+    OVERSIZE,
+    PORTS,
+    Command,
+    Completion,
+    EventKind,
+    Notice,
+    Op,
+    Placed,
+    Round,
+    State,
+    Stray,
+    Trace,
+)
+from pymodel.nic.config import DeviceConfig
+from pymodel.nic.events import Action, Complete, FrameOut, WriteMemory
+from pymodel.wire import spec
+from pymodel.wire.frame import Frame
+from pymodel.wire.parser import ParseError, parse
+from pymodel.wire.spec import EndpointOp, Opcode
+
+_ENDPOINT = (Opcode.ENDPOINT_REQUEST, Opcode.ENDPOINT_RESPONSE)
+_STRAYS = (Opcode.SACK, Opcode.NACK, Opcode.ACKNOWLEDGE)
+_STATUS = {"success": 0, "flushed": 1}
+_WRAP = 1 << 32
+_BODY_AT = spec.UDP.size + spec.BTH.size
+
+_T = TypeVar("_T")
+
+
+def reply_key(data: bytes) -> bytes:
+    """Where an answer goes: the inner destination address and the QPN, by which its order is promised."""
+    at = spec.ETHERNET.size
+    following = data[at + 6] if len(data) > at + 6 else 0
+    if following == spec.NextHeader.ROUTING:
+        at += spec.IPV6.size + spec.SRH.size + spec.SEGMENT.size
+    elif following == spec.NextHeader.IPV6:
+        at += spec.IPV6.size
+    bth = at + spec.IPV6.size + spec.UDP.size
+    return data[at + 24 : at + 40] + data[bth + 5 : bth + 8]
+
+
+def describe(item: Any) -> str:
+    """An expected or seen item for a person."""
+    if isinstance(item, bytes):
+        frame = parse(item)
+        if isinstance(frame, ParseError):
+            return f"{frame}: {item.hex()}"
+        shown = ", ".join(str(header) for header in frame.headers()[-3:])
+        return f"{shown}\n    {item.hex()}"
+    if isinstance(item, Placed) and len(item.data) > 64:
+        return f"{item._replace(data=item.data[:64])} and {len(item.data) - 64} bytes more"
+    return repr(item)
+
+
+def compare(where: str, seen: Sequence[_T], expected: Sequence[_T], key: Callable[[_T], Hashable] | None = None) -> int:
+    """Compare two sequences, or with `key` each part of equal keys; AssertionError shows the first difference."""
+    if seen == expected:
+        return len(seen)
+    if key is not None:
+        parts: dict[Hashable, tuple[list[_T], list[_T]]] = {}
+        for which, items in enumerate((seen, expected)):
+            for item in items:
+                parts.setdefault(key(item), ([], []))[which].append(item)
+        for part, (mine, due) in parts.items():
+            compare(f"{where} {part.hex() if isinstance(part, bytes) else part}", mine, due)
+        return len(seen)
+    for number, (shown, said) in enumerate(zip(seen, expected, strict=False)):
+        if shown != said:
+            raise AssertionError(f"{where}: item {number}:\n rtl   {describe(shown)}\n model {describe(said)}")
+    number = min(len(seen), len(expected))
+    longer, name = (seen, "rtl") if len(seen) > number else (expected, "model")
+    raise AssertionError(
+        f"{where}: {len(seen)} in the RTL, {len(expected)} in the model; next of the {name}: {describe(longer[number])}"
+    )
+
+
+def collect(actions: Iterable[Action], cause: tuple[int, Frame] | None, into: Trace) -> None:
+    """Add what follows from an event to what is to be seen; `cause` is the frame and its port."""
+    for action in actions:
+        if isinstance(action, FrameOut):
+            into.replies[action.port].append(action.data)
+        elif isinstance(action, WriteMemory):
+            assert cause is not None
+            port, frame = cause
+            _, r_key = frame.target()
+            into.placed[port].append(Placed(frame.dest_qp, action.address, r_key, bytes(action.data)))
+        elif isinstance(action, Complete):
+            status = _STATUS[action.status]
+            into.completions.append(
+                Completion(action.qpn, status, action.wr_id & 0xFFFF, action.byte_count, action.immediate or 0)
+            )
+
+
+def take_frame(golden: Golden, port: int, frame: Frame, now: int, into: Trace) -> None:
+    """Let the model take an accepted frame, and add what follows to what is to be seen."""
+    data = frame.data
+    if frame.opcode in _ENDPOINT:
+        actions = golden.request(port, data)
+        collect(actions, None, into)
+        if actions and frame.opcode == Opcode.ENDPOINT_REQUEST and frame.erth.op == EndpointOp.PORT_STATUS_UPDATE:
+            source = int.from_bytes(frame.addresses[:16], "big")
+            into.notices.append(Notice(source, frame.erth.port_status_mask, frame.psn & 0xFFFF))
+        return
+    before = golden.device.dropped.total()
+    collect(golden.frame(port, data, now), (port, frame), into)
+    if frame.opcode in _STRAYS and golden.device.dropped.total() == before:
+        at = frame._udp + _BODY_AT
+        into.strays.append(Stray(frame.dest_qp, frame.opcode, frame.psn, data[at : frame.end - spec.ICRC_BYTES]))
+
+
+def take_command(golden: Golden, command: Command, now: int, into: Trace) -> None:
+    """Let the model take a command, and add what follows to what is to be seen."""
+    collect(golden.command(command, now), None, into)
+    if command.op is Op.QUERY:
+        into.answers.append(golden.answer(command.qp))
+
+
+class Follower:
+    """Follows rounds, one after the other, and counts what was met."""
+
+    def __init__(self, config: DeviceConfig, golden: Callable[[DeviceConfig], Golden] = Golden) -> None:
+        self.golden = golden(config)
+        self.met: Counter[str] = Counter()
+        """What happened, by name: for coverage, and for the counters of the RTL."""
+        self.dropped: list[Counter[str]] = [Counter() for _ in range(PORTS)]
+        """Frames that ports dropped, by port and cause."""
+        self.latest = 0
+        """Most clocks between a quiet timer's deadline and its expiry."""
+        self._now = 0
+
+    def follow(self, script: Round, trace: Trace) -> None:
+        """Follow one round, and compare. AssertionError at the first difference."""
+        frames = [self._outcomes(port, script, trace) for port in range(PORTS)]
+        expected = Trace()
+        commands = iter(script.commands)
+        for tap in trace.taps:
+            now = self._extended(tap.now)
+            if tap.kind == EventKind.FRAME:
+                assert frames[tap.port], f"port {tap.port} gave more frames than it took"
+                frame = frames[tap.port].pop()
+                self.met[Opcode(frame.opcode).name] += 1
+                take_frame(self.golden, tap.port, frame, now, expected)
+            elif tap.kind == EventKind.TIMER:
+                self._timer(tap.qp, now, expected)
+            else:
+                command = next(commands, None)
+                assert command is not None, "more commands were accepted than given"
+                take_command(self.golden, command, now, expected)
+        left = [len(each) for each in frames]
+        assert not any(left), f"frames accepted by ports and never by the engine: {left}"
+        assert next(commands, None) is None, "commands that never took effect"
+        self._compare(trace, expected)
+
+    def _extended(self, now: int) -> int:
+        """The engine's 32-bit clock as a number that does not wrap."""
+        now = self._now + (now - self._now) % _WRAP
+        self._now = now
+        return now
+
+    def _outcomes(self, port: int, script: Round, trace: Trace) -> list[Frame]:
+        """The frames that `port` accepted, last one first, each outcome compared with what the parser says."""
+        accepted: list[Frame] = []
+        outcomes, sent = trace.outcomes[port], script.frames[port]
+        assert len(outcomes) == len(sent), f"port {port}: {len(sent)} frames in, {len(outcomes)} accepted or dropped"
+        for number, (outcome, each) in enumerate(zip(outcomes, sent, strict=True)):
+            frame = parse(each.data)
+            if outcome == OVERFLOW:
+                self.dropped[port][DROP_NAMES[OVERFLOW]] += 1
+                continue
+            if isinstance(frame, ParseError):
+                due = DROP_CODES[frame.cause]
+            else:
+                due = OVERSIZE if len(each.data) > MAX_FRAME_BYTES else ACCEPTED
+            if outcome != due:
+                names = dict(enumerate(DROP_NAMES)) | {ACCEPTED: "accepted"}
+                raise AssertionError(
+                    f"port {port}, frame {number}: the RTL says {names.get(outcome, outcome)}, the model {names[due]}:"
+                    f" {each.data[:200].hex()}, {len(each.data)} bytes"
+                )
+            if isinstance(frame, ParseError) or due == OVERSIZE:
+                self.dropped[port][DROP_NAMES[due]] += 1
+            else:
+                accepted.append(frame)
+        accepted.reverse()
+        return accepted
+
+    def _timer(self, qp: int, now: int, expected: Trace) -> None:
+        deadline = self.golden.deadline(qp)
+        if deadline is not None and deadline <= now:
+            self.latest = max(self.latest, now - deadline)
+            self.met["quiet timer"] += 1
+        else:
+            self.met["quiet timer, too late"] += 1
+        collect(self.golden.expire(qp, now), None, expected)
+
+    def _compare(self, trace: Trace, expected: Trace) -> None:
+        met = self.met
+        for port in range(PORTS):
+            replies = trace.replies[port], expected.replies[port]
+            met["replies"] += compare(f"replies of port {port}", *replies, reply_key)
+            met["placed"] += compare(f"DMA of port {port}", trace.placed[port], expected.placed[port])
+        met["completions"] += compare(
+            "completions of QP", trace.completions, expected.completions, lambda each: each.qp
+        )
+        seen = [each if each.state != State.RESET else each._replace(**_UNSAID) for each in trace.answers]
+        met["answers"] += compare("answers to queries", seen, expected.answers)
+        met["notices"] += compare("notices", trace.notices, expected.notices)
+        met["strays"] += compare("answers to requesters", trace.strays, expected.strays)
+
+
+_UNSAID = {"cack": 0, "ooo_count": 0, "completed": 0, "received": 0, "unanswered": 0}
