@@ -70,22 +70,39 @@ def cost(design: Design) -> Cost:
     """Synthesise `design` and count. Takes 10 s to some minutes; RuntimeError when Yosys does not accept it."""
     parameters = " ".join(f"-G {name}={value}" for name, value in sorted(design.parameters.items()))
     files = " ".join(str(path) for path in design.paths())
+    read = f"read_slang --top {design.top} {parameters} --ignore-assertions --blackboxed-module {_MEMORY} {files}"
     with tempfile.TemporaryDirectory(prefix="mrc-yosys-") as name:
-        whole, mapped, longest = (Path(name) / file for file in ("whole.json", "mapped.json", "longest.txt"))
+        read_in, boxes, whole, mapped, longest = (
+            Path(name) / file for file in ("read.json", "boxes.v", "whole.json", "mapped.json", "longest.txt")
+        )
+        run_yosys([read, f"write_json {read_in}"])
+        shapes = sorted(
+            {
+                (_number(cell, "WIDTH"), _number(cell, "DEPTH"))
+                for module in json.loads(read_in.read_text(encoding="utf-8"))["modules"].values()
+                for cell in module["cells"].values()
+                if cell["type"] == _MEMORY
+            }
+        )
+        boxes.write_text("\n".join(_box(*shape) for shape in shapes), encoding="utf-8")
         run_yosys(
             [
-                f"read_slang --top {design.top} {parameters} --ignore-assertions --blackboxed-module {_MEMORY} {files}",
+                read,
+                f"read_verilog {boxes}",
+                # A module that is cut out has the ports of one of its instances; each shape gets its own.
+                *(f"chtype -set {_MEMORY}_{w}_{d} t:{_MEMORY} r:WIDTH={w} %i r:DEPTH={d} %i" for w, d in shapes),
                 f"hierarchy -top {design.top}",
                 "proc",
                 "flatten",
                 f"write_json {whole}",
-                f"expose -evert t:{_MEMORY}",
+                f"expose -evert t:{_MEMORY}_*",
                 f"synth -flatten -lut 6 -noalumacc -top {design.top}",
                 f"write_json {mapped}",
                 f"tee -o {longest} ltp -noff",
             ]
         )
-        memories = [cell for cell in _module(whole, design.top)["cells"].values() if cell["type"] == _MEMORY]
+        cells = _module(whole, design.top)["cells"].values()
+        memories = [cell for cell in cells if cell["type"].startswith(_MEMORY + "_")]
         netlist = _module(mapped, design.top)
         lengths = re.findall(r"\(length=(\d+)\)", longest.read_text(encoding="utf-8"))
     types = [cell["type"] for cell in netlist["cells"].values()]
@@ -100,6 +117,17 @@ def cost(design: Design) -> Cost:
         levels_after_ram=levels_after_ram,
         deepest=deepest,
     )
+
+
+def _box(width: int, depth: int) -> str:
+    """The ports of a memory of this shape."""
+    address = (depth - 1).bit_length()
+    return f"""(* blackbox *)
+module {_MEMORY}_{width}_{depth} #(parameter WIDTH = {width}, parameter DEPTH = {depth}) (
+  input clk_i, input en_i, input [{address - 1}:0] raddr_i, output [{width - 1}:0] rdata_o,
+  input we_i, input [{address - 1}:0] waddr_i, input [{width - 1}:0] wdata_i);
+endmodule
+"""
 
 
 def _module(path: Path, top: str) -> _Json:
