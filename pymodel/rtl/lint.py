@@ -19,6 +19,7 @@ TOPS: tuple[tuple[str, dict[str, int]], ...] = (
         for window in (64, 128, 4096)
         for interval in (1, 2)
     ),
+    ("rx/mrc_rx_port", {}),
     ("reply/mrc_reply", {}),
     ("reply/mrc_endpoint", {}),
 )

@@ -1,0 +1,16 @@
+rtl_models/common/mrc_pkg.sv
+rtl_models/common/mrc_rx_pkg.sv
+rtl_models/common/mrc_ram.sv
+rtl_models/common/mrc_fifo.sv
+rtl_models/common/mrc_skid_buffer.sv
+rtl_models/common/mrc_stream_assert.sv
+rtl_models/rx/mrc_rx_port_pkg.sv
+rtl_models/rx/mrc_icrc_pkg.sv
+rtl_models/rx/mrc_rx_outer.sv
+rtl_models/rx/mrc_rx_hold.sv
+rtl_models/rx/mrc_icrc.sv
+rtl_models/rx/mrc_ipv4_checksum.sv
+rtl_models/rx/mrc_rx_headers.sv
+rtl_models/rx/mrc_rx_align.sv
+rtl_models/rx/mrc_rx_buffer.sv
+rtl_models/rx/mrc_rx_port.sv
