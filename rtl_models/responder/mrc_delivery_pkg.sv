@@ -40,7 +40,11 @@ package mrc_delivery_pkg;
   typedef struct packed {
     logic [QP_ID_W-1:0] qp;
     qp_state_e state;  // before the event
-    logic fault;  // a packet failed the QP: it draws the NAK and is not placed
+    logic fault;  // a packet failed the QP: it draws the NAK
+    // A recorded packet in QP_READY whose payload goes to memory: every one that no fault kept out. One
+    // beyond WIMM is; one that completes an immediate for which no receive is posted has been placed
+    // when that shows, and is not (Responder._on_write in the golden model).
+    logic placed;
     aeth_syndrome_e syndrome;  // of the QP's NAK, when it is a fault or the state is QP_REFUSED
     logic [PSN_W-1:0] nak_psn;  // likewise
     logic [23:0] completed;  // messages, after the event
