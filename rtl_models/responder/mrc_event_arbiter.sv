@@ -34,6 +34,8 @@ module mrc_event_arbiter
     input  wire logic event_ready_i,
     output event_t    event_o,
 
+    output logic [TIME_W-1:0] now_o,  // clocks since reset
+
     output logic tap_valid_o,
     output tap_t tap_o
 );
@@ -41,9 +43,8 @@ module mrc_event_arbiter
   localparam int unsigned SOURCES = PORTS + 1;  // the last one is the commands
 
   logic [SOURCES-1:0] request, grant;
-  logic [$clog2(SOURCES)-1:0] source;
+  logic [PORT_W:0] source;
   logic take, granted, accept;
-  logic [TIME_W-1:0] now_q;
   event_t chosen;
 
   assign take = event_ready_i || !event_valid_o;
@@ -66,12 +67,12 @@ module mrc_event_arbiter
   assign accept = take && (timer_valid_i || granted);
 
   always_comb begin
-    chosen.now  = now_q;
-    chosen.port = PORT_W'(source);  // a command's is 0
+    chosen.now  = now_o;
+    chosen.port = source[PORT_W-1:0];
     chosen.qp   = timer_valid_i ? timer_qp_i : command_i.qp;
     if (timer_valid_i) chosen.kind = EVENT_TIMER;
-    else chosen.kind = grant[PORTS] ? EVENT_COMMAND : EVENT_FRAME;
-    chosen.content = grant[PORTS] ? $bits(rx_desc_t)'(command_i) : '0;
+    else chosen.kind = source[PORT_W] ? EVENT_COMMAND : EVENT_FRAME;
+    chosen.content = source[PORT_W] ? $bits(rx_desc_t)'(command_i) : '0;
     for (int unsigned p = 0; p < PORTS; p++) begin
       if (grant[p]) chosen.content |= desc_i[p];
     end
@@ -81,17 +82,17 @@ module mrc_event_arbiter
     if (!rst_ni) begin
       event_valid_o <= 1'b0;
       tap_valid_o <= 1'b0;
-      now_q <= '0;
+      now_o <= '0;
     end else begin
       if (take) event_valid_o <= accept;
       tap_valid_o <= accept;
-      now_q <= now_q + 1'b1;
+      now_o <= now_o + 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (take) event_o <= chosen;
-    tap_o <= '{kind: chosen.kind, port: chosen.port, qp: chosen.qp, now: now_q};
+    tap_o <= '{kind: chosen.kind, port: chosen.port, qp: chosen.qp, now: now_o};
   end
 
 `ifndef SYNTHESIS

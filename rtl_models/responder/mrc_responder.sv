@@ -63,10 +63,26 @@ module mrc_responder
     output responder_pulses_t pulses_o
 );
 
+  import psn_tracker_pkg::*;
+  import mrc_delivery_pkg::*;
   import responder_pkg::*;
 
-  logic   event_valid;
-  event_t accepted;
+  localparam int unsigned QP_W = $clog2(QPS);
+  localparam int unsigned WINDOW_W = $clog2(WINDOW + 1);
+  // Events between the checks and the last part: more than tracker and delivery hold at a time.
+  localparam int unsigned IN_FLIGHT = 64;
+
+  if (WINDOW < MPR_UNIT_PSNS) begin : gen_bad_window
+    $fatal(1, "mrc_responder: WINDOW is %0d, must be %0d or more", WINDOW, MPR_UNIT_PSNS);
+  end
+
+  // ---------------------------------------------------------------- one order
+  logic [PORTS-1:0] allow, accepted;
+  logic timer_valid, timer_ready;
+  logic [QP_ID_W-1:0] timer_qp;
+  logic event_valid, event_ready;
+  event_t next_event;
+  logic [TIME_W-1:0] now;
 
   mrc_event_arbiter u_arbiter (
       .clk_i,
@@ -74,23 +90,273 @@ module mrc_responder
       .desc_valid_i,
       .desc_ready_o,
       .desc_i,
-      .desc_allow_i('1),
-      .timer_valid_i(1'b0),
-      .timer_ready_o(),
-      .timer_qp_i('0),
+      .desc_allow_i(allow),
+      .timer_valid_i(timer_valid),
+      .timer_ready_o(timer_ready),
+      .timer_qp_i(timer_qp),
       .command_valid_i,
       .command_ready_o,
       .command_i,
       .event_valid_o(event_valid),
-      .event_ready_i(1'b0),
-      .event_o(accepted),
+      .event_ready_i(event_ready),
+      .event_o(next_event),
+      .now_o(now),
       .tap_valid_o,
       .tap_o
   );
 
-  assign {verdict_valid_o, verdict_o, query_valid_o, query_o, cqe_valid_o, cqe_o} = '0;
-  assign {reply_valid_o, reply_o, requester_valid_o, requester_o, pulses_o} = '0;
-  assign {endpoint_valid_o, endpoint_port_o, endpoint_o} = '0;
+  for (genvar p = 0; p < PORTS; p++) begin : gen_accepted
+    assign accepted[p] = desc_valid_i[p] && desc_ready_o[p] && desc_i[p].payload_bytes != '0;
+  end
+
+  // ---------------------------------------------------------------- without the QP's state
+  logic work_valid, work_ready;
+  psn_op_e work_op;
+  logic [QP_W-1:0] work_qp;
+  logic [PSN_W-1:0] work_psn;
+  logic [WINDOW_W-1:0] work_window;
+  ticket_t work_ticket, ticket;
+  message_t work_message, message;
+  responder_pulses_t drop_pulses, answer_pulses;
+
+  mrc_responder_lookup #(
+      .QPS(QPS),
+      .WINDOW(WINDOW),
+      .REGIONS(REGIONS)
+  ) u_lookup (
+      .clk_i,
+      .rst_ni,
+      .address_i,
+      .event_valid_i(event_valid),
+      .event_ready_o(event_ready),
+      .event_i(next_event),
+      .endpoint_valid_o,
+      .endpoint_ready_i,
+      .endpoint_port_o,
+      .endpoint_o,
+      .requester_valid_o,
+      .requester_ready_i,
+      .requester_o,
+      .work_valid_o(work_valid),
+      .work_ready_i(work_ready),
+      .work_op_o(work_op),
+      .work_qp_o(work_qp),
+      .work_psn_o(work_psn),
+      .work_window_o(work_window),
+      .work_ticket_o(work_ticket),
+      .work_message_o(work_message),
+      .pulses_o(drop_pulses)
+  );
+
+  // ---------------------------------------------------------------- packets, then messages; what they need not see
+  // goes round them
+  logic ticket_room, message_room, tracked_room, track_ready;
+  logic ticket_valid, message_valid, tracked_valid, track_valid;
+  logic deliver_valid, deliver_ready, delivered_valid, finding_valid, finding_ready;
+  logic [QP_W-1:0] track_qp;
+  logic [WINDOW_W-1:0] ooo_count;
+  tracked_t track, tracked;
+  delivery_event_t deliver;
+  delivery_result_t delivered;
+  finding_t finding;
+  logic unused_meta;
+  logic [$clog2(IN_FLIGHT+1)-1:0] unused_tickets, unused_messages, unused_tracked;
+
+  assign work_ready = track_ready && ticket_room && message_room;
+
+  mrc_fifo #(
+      .WIDTH($bits(ticket_t)),
+      .DEPTH(IN_FLIGHT)
+  ) u_tickets (
+      .clk_i,
+      .rst_ni,
+      .valid_i(work_valid && work_ready),
+      .ready_o(ticket_room),
+      .data_i (work_ticket),
+      .valid_o(ticket_valid),
+      .ready_i(finding_valid && finding_ready),
+      .data_o (ticket),
+      .count_o(unused_tickets)
+  );
+
+  mrc_fifo #(
+      .WIDTH($bits(message_t)),
+      .DEPTH(IN_FLIGHT)
+  ) u_messages (
+      .clk_i,
+      .rst_ni,
+      .valid_i(work_valid && work_ready),
+      .ready_o(message_room),
+      .data_i (work_message),
+      .valid_o(message_valid),
+      .ready_i(deliver_valid && deliver_ready),
+      .data_o (message),
+      .count_o(unused_messages)
+  );
+
+  mrc_psn_tracker #(
+      .QPS(QPS),
+      .WINDOW(WINDOW),
+      .SAME_QP_INTERVAL(SAME_QP_INTERVAL)
+  ) u_tracker (
+      .clk_i,
+      .rst_ni,
+      .ev_valid_i(work_valid && ticket_room && message_room),
+      .ev_ready_o(track_ready),
+      .ev_op_i(work_op),
+      .ev_qp_i(work_qp),
+      .ev_psn_i(work_psn),
+      .ev_window_i(work_window),
+      .res_valid_o(track_valid),
+      .res_ready_i(deliver_valid && deliver_ready),
+      .res_qp_o(track_qp),
+      .res_psn_o(track.psn),
+      .res_class_o(track.psn_class),
+      .res_cack_o(track.cack),
+      .res_ooo_count_o(ooo_count),
+      .res_base_o(track.base),
+      .res_bitmap_o(track.bitmap)
+  );
+
+  assign track.ooo_count = 15'(ooo_count);
+  assign deliver_valid   = track_valid && message_valid && tracked_room;
+
+  always_comb begin
+    deliver.op = message.op;
+    deliver.qp = QP_ID_W'(track_qp);
+    deliver.psn = track.psn;
+    deliver.cack = track.cack;
+    deliver.is_new = track.psn_class == PSN_NEW;
+    deliver.recorded = message.recorded;
+    deliver.bad = message.bad;
+    deliver.syndrome = message.syndrome;
+    deliver.last = message.last;
+    deliver.immediate_valid = message.immediate_valid;
+    deliver.msn = message.msn;
+    deliver.rqmsn = message.rqmsn;
+    deliver.immediate = message.immediate;
+    deliver.dma_length = message.dma_length;
+    deliver.wimm = message.wimm;
+    deliver.value = message.value;
+  end
+
+  mrc_delivery #(
+      .QPS(QPS),
+      .WINDOW(WINDOW),
+      .WIMM(WIMM)
+  ) u_delivery (
+      .clk_i,
+      .rst_ni,
+      .ev_valid_i(deliver_valid),
+      .ev_ready_o(deliver_ready),
+      .ev_i(deliver),
+      .ev_meta_i(1'b0),
+      .res_valid_o(delivered_valid),
+      .res_ready_i(finding_valid && finding_ready),
+      .res_o(delivered),
+      .res_meta_o(unused_meta),
+      .cqe_valid_o,
+      .cqe_ready_i,
+      .cqe_o
+  );
+
+  mrc_fifo #(
+      .WIDTH($bits(tracked_t)),
+      .DEPTH(IN_FLIGHT)
+  ) u_tracked (
+      .clk_i,
+      .rst_ni,
+      .valid_i(deliver_valid && deliver_ready),
+      .ready_o(tracked_room),
+      .data_i (track),
+      .valid_o(tracked_valid),
+      .ready_i(finding_valid && finding_ready),
+      .data_o (tracked),
+      .count_o(unused_tracked)
+  );
+
+  assign finding_valid = delivered_valid && ticket_valid && tracked_valid;
+  assign finding = '{ticket: ticket, tracked: tracked, delivered: delivered};
+
+  // ---------------------------------------------------------------- what follows
+  logic timer_we, timer_running, verdict_valid, reply_valid, reply_ready;
+  logic [QP_W-1:0] timer_changed;
+  logic [TIME_W-1:0] timer_deadline;
+  logic [PORT_W-1:0] verdict_port;
+  rx_verdict_t verdict;
+  reply_t reply;
+  logic [$clog2(REPLY_DEPTH+1)-1:0] unused_replies;
+
+  mrc_respond #(
+      .QPS(QPS)
+  ) u_respond (
+      .clk_i,
+      .rst_ni,
+      .finding_valid_i(finding_valid),
+      .finding_ready_o(finding_ready),
+      .finding_i(finding),
+      .timer_we_o(timer_we),
+      .timer_qp_o(timer_changed),
+      .timer_running_o(timer_running),
+      .timer_deadline_o(timer_deadline),
+      .verdict_valid_o(verdict_valid),
+      .verdict_port_o(verdict_port),
+      .verdict_o(verdict),
+      .reply_valid_o(reply_valid),
+      .reply_ready_i(reply_ready),
+      .reply_o(reply),
+      .query_valid_o,
+      .query_ready_i,
+      .query_o,
+      .pulses_o(answer_pulses)
+  );
+
+  mrc_quiet_timer #(
+      .QPS(QPS)
+  ) u_timer (
+      .clk_i,
+      .rst_ni,
+      .now_i(now),
+      .we_i(timer_we),
+      .qp_i(timer_changed),
+      .running_i(timer_running),
+      .deadline_i(timer_deadline),
+      .offer_valid_o(timer_valid),
+      .offer_ready_i(timer_ready),
+      .offer_qp_o(timer_qp)
+  );
+
+  mrc_verdict_queues #(
+      .DEPTH(VERDICT_DEPTH)
+  ) u_verdicts (
+      .clk_i,
+      .rst_ni,
+      .accepted_i(accepted),
+      .allow_o(allow),
+      .valid_i(verdict_valid),
+      .port_i(verdict_port),
+      .verdict_i(verdict),
+      .verdict_valid_o,
+      .verdict_ready_i,
+      .verdict_o
+  );
+
+  mrc_fifo #(
+      .WIDTH($bits(reply_t)),
+      .DEPTH(REPLY_DEPTH)
+  ) u_replies (
+      .clk_i,
+      .rst_ni,
+      .valid_i(reply_valid),
+      .ready_o(reply_ready),
+      .data_i (reply),
+      .valid_o(reply_valid_o),
+      .ready_i(reply_ready_i),
+      .data_o (reply_o),
+      .count_o(unused_replies)
+  );
+
+  assign pulses_o = drop_pulses | answer_pulses;
 
 endmodule
 
