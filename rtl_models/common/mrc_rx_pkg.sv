@@ -176,7 +176,8 @@ package mrc_rx_pkg;
     QP_STOPPED = 2'd3   // failed elsewhere: every write draws NACK UNEXP_EVENT
   } qp_state_e;
 
-  // A QP's state, as of the place of the query in the order of events.
+  // A QP's state, as of the place of the query in the order of events. The window of a QP that failed
+  // means nothing any more: it may include PSNs that came behind the failure.
   typedef struct packed {
     logic [QP_ID_W-1:0] qp;
     qp_state_e          state;

@@ -5,11 +5,11 @@
 // behind sees it. The packet that waits for a SACK lies in a RAM of its own, together with the bitmap of
 // a SACK made when it came: only another new packet could change that, and would take its place.
 //
-//  stage 0         1     2            3            4               5 to 7
+//  stage 0         1     2            3            4               5 to 8
 //  row's address,  RAM   newest row   decide       write; held     mrc_reply_format
 //  what kind of                       and forward  packet; verdict
 //
-// Latency: 7 clocks from finding to reply_valid_o, 4 to the verdict, as long as nothing waits.
+// Latency: 8 clocks from finding to reply_valid_o, 4 to the verdict, as long as nothing waits.
 // Throughput: an event each clock; one that is answered by SACK and ACK takes two.
 
 `default_nettype none
@@ -73,6 +73,9 @@ module mrc_respond
     logic       placed;
     logic       start;            // the QP starts
     logic       stop;             // nothing waits any more
+    logic       route;
+    logic       set_up;
+    logic       query;
     logic       above_dropped;
     logic       trimmed_dropped;
   } plan_t;
@@ -118,6 +121,9 @@ module mrc_respond
     plan_0.start = command_0 && finding_i.ticket.op == CMD_QP_READY;
     plan_0.stop = finding_i.delivered.fault ||
         (command_0 && finding_i.ticket.op inside {CMD_QP_READY, CMD_QP_RESET, CMD_QP_ERROR});
+    plan_0.route = command_0 && finding_i.ticket.op == CMD_QP_ROUTE;
+    plan_0.set_up = command_0 && finding_i.ticket.op == CMD_QP_CONFIG;
+    plan_0.query = command_0 && finding_i.ticket.op == CMD_QUERY;
     plan_0.above_dropped = above_0 && packet_0.drop_above;
     plan_0.trimmed_dropped = takes_0 && !answers_0;
   end
@@ -191,10 +197,9 @@ module mrc_respond
     answer_3.nack = plan_3_q.nack;
     answer_3.nak = plan_3_q.nak;
     answer_3.ack = sack_3 && finding_3_q.delivered.completed != row_3_q.acknowledged;
-    answer_3.route = finding_3_q.ticket.work == WORK_COMMAND && finding_3_q.ticket.op == CMD_QP_ROUTE;
-    answer_3.set_up = finding_3_q.ticket.work == WORK_COMMAND &&
-        finding_3_q.ticket.op == CMD_QP_CONFIG;
-    answer_3.query = finding_3_q.ticket.work == WORK_COMMAND && finding_3_q.ticket.op == CMD_QUERY;
+    answer_3.route = plan_3_q.route;
+    answer_3.set_up = plan_3_q.set_up;
+    answer_3.query = plan_3_q.query;
   end
 
   always_ff @(posedge clk_i) begin
@@ -277,7 +282,7 @@ module mrc_respond
     end
   end
 
-  // ---------------------------------------------------------------- stages 5 to 7
+  // ---------------------------------------------------------------- stages 5 to 8
   mrc_reply_format u_format (
       .clk_i,
       .rst_ni,

@@ -71,7 +71,8 @@ module mrc_responder_lookup
 
   function automatic logic is_write(input logic [7:0] opcode);
     return opcode inside {OPCODE_WRITE_FIRST, OPCODE_WRITE_MIDDLE, OPCODE_WRITE_LAST,
-                          OPCODE_WRITE_LAST_IMMEDIATE, OPCODE_WRITE_ONLY, OPCODE_WRITE_ONLY_IMMEDIATE};
+                          OPCODE_WRITE_LAST_IMMEDIATE, OPCODE_WRITE_ONLY,
+                          OPCODE_WRITE_ONLY_IMMEDIATE};
   endfunction
 
   // ---------------------------------------------------------------- stage 0: endpoint operations leave; addresses
@@ -186,7 +187,8 @@ module mrc_responder_lookup
   assign wrong_address_4 = is_frame_4 && at_4_q.known && ready_4_q && !peer_4_q;
   assign wrong_p_key_4 = is_frame_4 && at_4_q.known && ready_4_q && peer_4_q && !partition_4_q;
   assign dropped_4 = unknown_4 || not_ready_4 || wrong_address_4 || wrong_p_key_4;
-  assign to_requester_4 = is_frame_4 && !dropped_4 && !write_4 && desc_4.opcode != OPCODE_PROBE_REQUEST;
+  assign to_requester_4 = is_frame_4 && !dropped_4 && !write_4 &&
+      desc_4.opcode != OPCODE_PROBE_REQUEST;
 
   assign whole_only_4 = desc_4.opcode inside {OPCODE_WRITE_FIRST, OPCODE_WRITE_MIDDLE};
   assign wrong_size_4 = too_long_4_q || (whole_only_4 && !whole_4_q);
