@@ -176,6 +176,25 @@ module mrc_delivery
       .wdata_i(messages_9)
   );
 
+  // ---------------------------------------------------------------- what goes along with an event
+  typedef struct packed {
+    logic             immediate;  // a write with immediate landed
+    logic             done;       // rqmsn - wimm was released
+    logic [MSN_W-1:0] asked;      // rqmsn - wimm, which is asked for in the stash
+    logic [15:0]      released;
+  } early_t;
+
+  typedef struct packed {
+    logic             immediate;
+    logic             done;
+    logic [MSN_W-1:0] asked;      // of receives posted: the first number that has none
+    logic             live;
+    logic             watched;    // it is the first number that has none itself
+  } late_t;
+
+  early_t early[ 4:7];
+  late_t  late [8:10];
+
   // ---------------------------------------------------------------- stages 3 to 7: receives
   typedef struct packed {
     logic        live;    // the QP was made ready
@@ -211,23 +230,6 @@ module mrc_delivery
   // ---------------------------------------------------------------- stages 3 to 11: one immediate too many?
   // Number rqmsn - wimm must be complete. It is when its receive was released; else the stash says which
   // message it is, and the messages passed before say whether that is complete.
-  typedef struct packed {
-    logic             immediate;  // a write with immediate landed
-    logic             within;       // rqmsn - wimm was released
-    logic [MSN_W-1:0] asked;      // rqmsn - wimm, which is asked for in the stash
-    logic [15:0]      released;
-  } early_t;
-
-  typedef struct packed {
-    logic             immediate;
-    logic             within;
-    logic [MSN_W-1:0] asked;      // of receives posted: the first number that has none
-    logic             live;
-    logic             watched;    // it is the first number that has none itself
-  } late_t;
-
-  early_t early[ 4:7];
-  late_t  late [8:10];
   logic immediate_11, watched_11, full_10, found_10, found_11, excess_11, landed_7;
   logic [TAG_W-1:0] tag_10;
   logic [MSN_W-1:0] msn_10, behind_10, found_msn_11;
@@ -239,7 +241,7 @@ module mrc_delivery
   always_ff @(posedge clk_i) begin
     if (advance) begin
       early[4].immediate <= valid[3] && recorded_3 && ev[3].immediate_valid;
-      early[4].within <= gap_3 < ev[3].wimm;
+      early[4].done <= gap_3 < ev[3].wimm;
       early[4].asked <= ev[3].rqmsn - ev[3].wimm;
       early[4].released <= released_3;
       for (int s = 5; s <= 7; s++) early[s] <= early[s-1];
@@ -249,7 +251,7 @@ module mrc_delivery
       receives_7 <= new_receives_6;
 
       late[8].immediate <= landed_7;
-      late[8].within <= early[7].within;
+      late[8].done <= early[7].done;
       late[8].asked <= ev[7].op == DELIVERY_POST ? receives_7.posted : early[7].asked;
       late[8].live <= receives_7.live;
       late[8].watched <= ev[7].rqmsn == receives_7.posted;
@@ -259,7 +261,7 @@ module mrc_delivery
 
       immediate_11 <= late[10].immediate;
       watched_11 <= late[10].watched;
-      excess_11 <= late[10].immediate && !late[10].within && !(found_10 && behind_10[MSN_W-1]);
+      excess_11 <= late[10].immediate && !late[10].done && !(found_10 && behind_10[MSN_W-1]);
       found_11 <= late[10].live && found_10;
       found_msn_11 <= msn_10;
       messages_10 <= messages_9;

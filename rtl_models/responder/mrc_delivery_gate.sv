@@ -106,7 +106,7 @@ module mrc_delivery_gate
   assign wipe_o = valid_2 && reset_2 && move;
   assign wipe_silent_o = silent_2;
   assign wipe_qp_o = qp_2;
-  assign write = release_we_i || wipe_o;  // never both: a reset waits until there is nothing to release
+  assign write = release_we_i || wipe_o;  // never both: a reset waits for it
   assign write_qp = wipe_o ? qp_2 : release_qp_i;
   assign write_row = wipe_o ? '0 : {release_closed_i, release_number_i};
 
