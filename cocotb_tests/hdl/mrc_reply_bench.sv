@@ -7,7 +7,7 @@ module mrc_reply_bench
   import mrc_rx_pkg::*;
 #(
     parameter int unsigned QPS = 64,
-    parameter int unsigned FRAMES = 32
+    parameter int unsigned FRAMES = 64
 ) (
     input wire logic clk,
     input wire logic rst_n,

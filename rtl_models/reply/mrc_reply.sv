@@ -11,8 +11,9 @@
 // nothing waits before it at its port. Throughput: a reply each clock. A port sends a frame of 122 to
 // 128 bytes in 2 clocks, a longer one in 3, so eight ports together send 2.66 frames a clock or more.
 // Queues: FRAMES frames wait at each port. When a port's queue, with what is under way to it, holds more
-// than FRAMES - 6, no reply is accepted until it has sent one: a port that stands still stops all
-// answers, so a MAC without link must go on taking frames.
+// than FRAMES - 6, no reply is accepted until it has sent one. A run of (3 * (FRAMES - 6) - 10) / 2
+// replies that all take one port, one a clock, does not get there: that many QPs may have their turns
+// in step. A port that stands still stops all answers, so a MAC without link must go on taking frames.
 
 `default_nettype none
 
@@ -23,7 +24,7 @@ module mrc_reply
     // Queue pairs. More of them cost memory and address bits, no other logic.
     parameter int unsigned QPS = 64,
     // Frames that wait at each port.
-    parameter int unsigned FRAMES = 32
+    parameter int unsigned FRAMES = 64
 ) (
     input wire logic clk_i,
     input wire logic rst_ni,  // synchronous; frames under way are lost, QPs must be configured anew

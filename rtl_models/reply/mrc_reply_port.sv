@@ -1,7 +1,7 @@
 // Answers on their way out of one port: a FIFO of whole frames, and the AXI4-Stream that they leave on.
 //
-// A place in the FIFO is reserved when the port is chosen, RESERVE_AHEAD clocks or more before the frame
-// is put there; `room_o` says in time that no more answers may start, whatever port they will choose.
+// A place in the FIFO is reserved when the port is chosen, before the frame is made. `room_o` falls
+// while there are still places for the answers that have started and not yet chosen a port.
 //
 // Latency: 3 clocks from put_i to the first beat. Throughput: a beat a clock, without gaps between
 // frames; frames are of 2 or 3 beats. FIFO: FRAMES frames, and one of which some beats are out.
@@ -13,7 +13,7 @@ module mrc_reply_port
   import mrc_rx_pkg::*;
   import mrc_reply_pkg::*;
 #(
-    parameter int unsigned FRAMES = 32,  // frames that wait
+    parameter int unsigned FRAMES = 64,  // frames that wait
     // Answers that may have started before room_o falls and are not yet reserved.
     parameter int unsigned UNDER_WAY = 6
 ) (
