@@ -102,14 +102,14 @@ class BackToBack:
 
     def _deliver(self) -> None:
         """Let frames arrive until a message completes or none is on its way."""
-        before, flying = self.completed, self._flying
+        before, flying, heap, devices = self.completed, self._flying, self._heap, self.devices
         while flying and self.completed == before:
             to, arrival = flying.popleft()
             if to:
                 self._now_ps += PACKET_PS
-                if self._heap and self._heap[0][0] <= self._now_ps:
+                if heap and heap[0][0] <= self._now_ps:
                     self._expire()
-            self._give(to, arrival)
+            self._carry_out(to, devices[to].handle(arrival, self._now_ps))
 
     def _expire(self) -> None:
         """Let the timers that are due run out."""
@@ -120,13 +120,15 @@ class BackToBack:
                 self._give(who, TimerFired(key, generation))
 
     def _give(self, who: int, event: Event) -> None:
-        actions: list[Action] = self.devices[who].handle(event, self._now_ps)
+        self._carry_out(who, self.devices[who].handle(event, self._now_ps))
+
+    def _carry_out(self, who: int, actions: list[Action]) -> None:
         for action in actions:
             if isinstance(action, FrameOut):
                 self._flying.append((1 - who, FrameIn(action.port, action.data)))
             elif isinstance(action, WriteMemory):
-                data, start = action.data, action.address - _BASE
-                self._memory[start : start + len(data)] = data
+                start = action.address - _BASE
+                self._memory[start : start + len(action.data)] = action.data
             else:
                 self._note(who, action)
 

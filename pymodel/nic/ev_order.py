@@ -47,4 +47,5 @@ class EvOrder:
         second = self._state = xorshift32(first)
         b, a, e = first & _HALF_WORD, first >> 16 | 1, second & _HALF_WORD & ~1
         last, count = (1 << self._bits) - 1, self._count
-        return [place for i in range(last + 1) if (place := b + (a + e * i) * i & last) < count]
+        places = [b + (a + e * i) * i & last for i in range(last + 1)]
+        return places if count > last else [place for place in places if place < count]

@@ -79,7 +79,8 @@ class EvTable:
         self._active = [EvSlot(record) for record in records]
         self._backups = [EvSlot(record) for record in backups]
         self._by_ev = {slot.ev: slot for slot in (*self._active, *self._backups)}
-        self._retired: list[EvSlot] = []
+        self.retired: list[EvSlot] = []
+        """EVs in ASSUMED_BAD, the one retired first leading."""
         ports = sorted({slot.port for slot in self._active})
         self._floor = {port: max(1, floor * self._usable(port) // len(records)) for port in ports}
         self._down: set[int] = set()
@@ -94,23 +95,12 @@ class EvTable:
         """The slot of the 32-bit `ev`, or None for an EV that is not of this set."""
         return self._by_ev.get(ev)
 
-    @property
-    def retired(self) -> list[EvSlot]:
-        """EVs in ASSUMED_BAD, the one retired first leading."""
-        return self._retired
-
     def next(self, avoid: EvSlot | None = None) -> EvSlot | None:
         """Take the EV for the next packet.
 
         `avoid` is the EV on which this packet just failed; it is taken only when no other is usable. None when
         every EV is out of use or every port down.
         """
-        if self._turn < len(self._rotation):
-            slot = self._active[self._rotation[self._turn]]
-            if slot.state is _GOOD and slot is not avoid and slot.port not in self._down:
-                self._turn += 1
-                slot.sent += 1
-                return slot
         # A whole rotation may go to EVs whose turn is missed, so the second one decides, whatever turn the first
         # starts at.
         for _ in range(3 * len(self._active)):
@@ -130,6 +120,21 @@ class EvTable:
             return avoid
         return None
 
+    def take(self, count: int) -> list[EvSlot]:
+        """Take the EVs for the next `count` packets, or as many as there are."""
+        slots: list[EvSlot] = []
+        active, down = self._active, self._down
+        for index in self._rotation[self._turn : self._turn + count]:
+            slot = active[index]
+            if slot.state is not _GOOD or slot.port in down:
+                break
+            slot.sent += 1
+            slots.append(slot)
+        self._turn += len(slots)
+        while len(slots) < count and (found := self.next()) is not None:
+            slots.append(found)
+        return slots
+
     def skip_once(self, ev: int) -> None:
         """ECN mark or trim: the EV misses its next turn. Unknown EVs, and EVs not GOOD, are left as they are."""
         slot = self._by_ev.get(ev)
@@ -144,14 +149,14 @@ class EvTable:
             return False
         slot.state = EvState.ASSUMED_BAD
         slot.probe_successes = 0
-        self._retired.append(slot)
+        self.retired.append(slot)
         return True
 
     def restore(self, slot: EvSlot, skip: bool = False) -> None:
         """Probes were answered: the EV is GOOD again (SKIP with `skip`), as a backup if another took its place."""
         if slot.state is not EvState.ASSUMED_BAD:
             return
-        self._retired.remove(slot)
+        self.retired.remove(slot)
         slot.state = EvState.SKIP if skip else EvState.GOOD
         if slot not in self._active and slot not in self._backups:
             self._backups.append(slot)
@@ -162,7 +167,7 @@ class EvTable:
         A backup of the same plane takes its place; given back, it is a backup then.
         """
         if slot.state is EvState.ASSUMED_BAD:
-            self._retired.remove(slot)
+            self.retired.remove(slot)
         if denied:
             self._replace(slot)
         slot.state = EvState.DENIED if denied else EvState.GOOD

@@ -1,17 +1,19 @@
 """From what a core wants to say to the bytes of a frame: traffic class, encapsulation by EV, port, timestamp.
 
 All packets of one EV and opcode that are equally long share everything from Ethernet to the destination QP, and
-the ICRC up to there. For full packets sent for the first time, and for answers, that is made once and kept.
+the ICRC up to there. For the middle packets of writes, and for answers, that is made once and kept.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from pymodel.base.time import NS
 from pymodel.nic.config import DeviceConfig, PortConfig, QpConfig
 from pymodel.nic.ev_table import EvSlot
 from pymodel.nic.message import Message
 from pymodel.wire.headers import Bth, Ethernet, Immdt, Ipv6, Meth, Reth, Tseth
-from pymodel.wire.serial import Serial
+from pymodel.wire.serial import PSN, Serial
 from pymodel.wire.spec import (
     ICRC_BYTES,
     NOMINAL_OVERHEAD_BYTES,
@@ -28,10 +30,7 @@ __all__ = ["TIMESTAMP", "TIMESTAMP_UNIT_PS", "Framer", "timestamp"]
 TIMESTAMP = Serial(TIMESTAMP_BITS)
 TIMESTAMP_UNIT_PS = TIMESTAMP_UNIT_NS * NS
 
-_ACK_REQ = flags_and_psn(0, ack_req=True)
 _RTX = flags_and_psn(0, rtx=True)
-_MIDDLE = int(Opcode.WRITE_MIDDLE)
-_STAMP_MASK = TIMESTAMP.mask
 
 
 def timestamp(now_ps: int) -> int:
@@ -45,6 +44,7 @@ class Framer:
     def __init__(self, device: DeviceConfig, qp: QpConfig) -> None:
         self._device = device
         self._qp = qp
+        self._middle_flags = flags_and_psn(0, ts=qp.timestamps)
         dscp = device.options.dscp
         trimmable = qp.trim_nack  # otherwise nobody would answer what is left of a packet
         self._first_dscp = dscp.no_trim if dscp.trimmable is None or not trimmable else dscp.trimmable
@@ -60,8 +60,8 @@ class Framer:
         self._overhead = headers + ICRC_BYTES + NOMINAL_OVERHEAD_BYTES
         self.full_size = self._overhead + qp.mtu
         """Nominal size of a packet that carries a whole MTU, in bytes."""
-        # Up to the head of the BTH, and the ICRC there; by EV << 8 | opcode.
-        self._full_fronts: dict[int, tuple[bytes, int]] = {}
+        # Up to the head of the BTH, and the ICRC there; by EV, and by EV << 8 | opcode.
+        self._middle_fronts: dict[int, tuple[bytes, int]] = {}
         self._control_fronts: dict[int, tuple[bytes, int]] = {}
 
     def _template(self, port: PortConfig, ecn: Ecn, srh: bool) -> FrameTemplate:
@@ -75,49 +75,73 @@ class Framer:
 
     def nominal_size(self, message: Message, number: int) -> int:
         """Bytes for which packet `number` of `message` counts: UDP payload + 40 (mrc-facts.md 2.6)."""
-        if number < message.packets - 1:
+        if number < message.last:
             return self.full_size
         length = message.length - number * self._qp.mtu
         immediate = 0 if message.immediate is None else Immdt.SIZE
         return self._overhead + immediate + length + -length % PAD_ALIGNMENT
 
-    def write(self, slot: EvSlot, psn: int, message: Message, number: int, ack: bool, rtx: bool, now_ps: int) -> bytes:
-        """Packet `number` of `message` as a data frame on the EV of `slot` (mrc-facts.md 1.1, 1.2)."""
+    def stamp(self, now_ps: int) -> int | None:
+        """The time as data packets of this QP carry it; None when they carry none."""
+        return timestamp(now_ps) if self._qp.timestamps else None
+
+    def write(self, slot: EvSlot, psn: int, message: Message, number: int, ack: bool, stamp: int | None) -> bytes:
+        """Packet `number` of `message` as a data frame on the EV of `slot` (mrc-facts.md 1.1, 1.2), for the first
+        time; `stamp` is that of the moment."""
+        return self._write(slot, psn, message, number, ack, stamp)
+
+    def write_run(
+        self, slots: Sequence[EvSlot], psn: int, message: Message, number: int, stamp: int | None
+    ) -> list[bytes]:
+        """The same for packets in a row that carry a whole MTU each and are neither first nor last of `message`: those
+        from `number` on, whose PSNs begin with `psn`, one on each of `slots`."""
+        known, data, mtu, flags = self._middle_fronts, message.data, self._qp.mtu, self._middle_flags
+        meth, r_key, length, at, va = message.meth, message.r_key, message.length, number * mtu, message.address
+        frames = []
+        for slot in slots:
+            front, crc = known.get(slot.ev) or self._middle_front(slot)
+            rest = write_rest(flags | psn, meth, stamp, va + at, r_key, length)
+            frames.append(finish(front, crc, rest, data[at : at + mtu]))
+            psn = psn + 1 & PSN.mask
+            at += mtu
+        return frames
+
+    def _middle_front(self, slot: EvSlot) -> tuple[bytes, int]:
+        """What every middle packet on this EV begins with, and the ICRC so far; kept from now on."""
+        template = self._data[slot.port][slot.record.segment is not None]
+        head = self._heads[Opcode.WRITE_MIDDLE]
+        front = template.front(self._full_length, slot.ev, slot.path, self._first_dscp, head)
+        self._middle_fronts[slot.ev] = front
+        return front
+
+    def write_again(self, slot: EvSlot, psn: int, message: Message, number: int, ack: bool, stamp: int | None) -> bytes:
+        """A packet as `write` makes it, as a retransmission."""
+        return self._write(slot, psn, message, number, ack, stamp, rtx=True)
+
+    def _write(
+        self, slot: EvSlot, psn: int, message: Message, number: int, ack: bool, stamp: int | None, *, rtx: bool = False
+    ) -> bytes:
+        """Any packet of a write."""
         qp = self._qp
         offset = number * qp.mtu
-        payload = message.data[offset : offset + qp.mtu]
-        last = number == message.packets - 1
-        stamp = now_ps // TIMESTAMP_UNIT_PS & _STAMP_MASK if qp.timestamps else None
-        if rtx or len(payload) != qp.mtu or (last and message.immediate is not None):
-            transport = write_transport(
-                message.opcode(number),
-                qp.peer_qpn,
-                psn,
-                message.msn,
-                message.address + offset,
-                message.r_key,
-                message.length,
-                rqmsn=message.rqmsn,
-                tx_timestamp=stamp,
-                immediate=message.immediate if last else None,
-                ack_req=ack,
-                rtx=rtx,
-                p_key=qp.p_key,
-            )
-            template = self._data[slot.port][slot.record.segment is not None]
-            return template.pack(transport, payload, slot.ev, slot.path, self._again_dscp if rtx else self._first_dscp)
-        opcode = message.opcode(number) if last or not number else _MIDDLE
-        key = slot.ev << 8 | opcode
-        front = self._full_fronts.get(key)
-        if front is None:
-            template = self._data[slot.port][slot.record.segment is not None]
-            head = self._heads[opcode]
-            front = self._full_fronts[key] = template.front(
-                self._full_length, slot.ev, slot.path, self._first_dscp, head
-            )
-        flags_psn = _ACK_REQ | psn if ack else psn
-        rest = write_rest(flags_psn, message.meth, stamp, message.address + offset, message.r_key, message.length)
-        return finish(front[0], front[1], rest, payload)
+        transport = write_transport(
+            message.opcode(number),
+            qp.peer_qpn,
+            psn,
+            message.msn,
+            message.address + offset,
+            message.r_key,
+            message.length,
+            rqmsn=message.rqmsn,
+            tx_timestamp=stamp,
+            immediate=message.immediate if number == message.last else None,
+            ack_req=ack,
+            rtx=rtx,
+            p_key=qp.p_key,
+        )
+        template = self._data[slot.port][slot.record.segment is not None]
+        dscp = self._again_dscp if rtx else self._first_dscp
+        return template.pack(transport, message.data[offset : offset + qp.mtu], slot.ev, slot.path, dscp)
 
     def control(self, slot: EvSlot, opcode: Opcode, psn: int, body: bytes, rtx: bool = False) -> bytes:
         """A frame of the control class: SACK, NACK or transport ACK with its packed `body`."""

@@ -48,6 +48,7 @@ class RegionTable:
         if not 1 <= capacity <= _INDEX_MAX + 1:
             raise InputError("memory regions", str(capacity), f"a number from 1 to {_INDEX_MAX + 1}")
         self._regions: list[MemoryRegion | None] = [None] * capacity
+        self._by_key: dict[int, MemoryRegion] = {}
 
     def register(self, address: int, length: int, tag: int = 0) -> MemoryRegion:
         """Make `length` bytes from `address` writable from afar and return the region with its key.
@@ -63,7 +64,7 @@ class RegionTable:
         except ValueError:
             raise InputError("memory regions", "none free", f"at most {len(self._regions)} at the same time") from None
         region = MemoryRegion(index << R_KEY_TAG_BITS | tag, address, length)
-        self._regions[index] = region
+        self.restore(region)
         return region
 
     def restore(self, region: MemoryRegion) -> None:
@@ -71,7 +72,7 @@ class RegionTable:
         index = region.r_key >> R_KEY_TAG_BITS
         if not 0 <= index < len(self._regions) or self._regions[index] is not None:
             raise InputError("memory region", f"key {region.r_key:#x}", "a key whose place in the table is free")
-        self._regions[index] = region
+        self._regions[index] = self._by_key[region.r_key] = region
 
     def __iter__(self) -> Iterator[MemoryRegion]:
         """The registered regions, in the order of their keys."""
@@ -79,20 +80,14 @@ class RegionTable:
 
     def deregister(self, r_key: int) -> None:
         """Forget the region of `r_key`; its key is refused from now on."""
-        if self._find(r_key) is None:
+        if self._by_key.pop(r_key, None) is None:
             raise InputError("memory region", f"key {r_key:#x}", "the key of a registered region")
         self._regions[r_key >> R_KEY_TAG_BITS] = None
 
-    def _find(self, r_key: int) -> MemoryRegion | None:
-        index = r_key >> R_KEY_TAG_BITS
-        region = self._regions[index] if 0 <= index < len(self._regions) else None
-        return region if region is not None and region.r_key == r_key else None
-
     def check(self, r_key: int, address: int, length: int) -> Access:
         """May `length` bytes be written at `address` under `r_key`? Takes any numbers, as they come from a frame."""
-        index = r_key >> R_KEY_TAG_BITS
-        region = self._regions[index] if 0 <= index < len(self._regions) else None
-        if region is None or region.r_key != r_key:
+        region = self._by_key.get(r_key)
+        if region is None:
             return Access.BAD_KEY
         offset = address - region.address
         return _GRANTED if 0 <= offset <= region.length - length else Access.OUT_OF_BOUNDS

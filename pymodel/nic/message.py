@@ -22,6 +22,7 @@ class Message:
         "address",
         "data",
         "immediate",
+        "last",
         "length",
         "meth",
         "msn",
@@ -43,6 +44,8 @@ class Message:
         self.r_key = work.r_key
         self.length = len(work.data)
         self.packets = max(1, -(-self.length // mtu))
+        self.last = self.packets - 1
+        """Number of the last packet."""
         self.msn = msn
         self.rqmsn = rqmsn
         self.meth = rqmsn << MSN_BITS | msn
@@ -58,7 +61,7 @@ class Message:
 
     def opcode(self, number: int) -> Opcode:
         """Opcode of packet `number`, counted from 0."""
-        if number < self.packets - 1:
+        if number < self.last:
             return _MIDDLE if number else _FIRST
         if self.immediate is not None:
             return Opcode.WRITE_LAST_IMMEDIATE if number else Opcode.WRITE_ONLY_IMMEDIATE

@@ -88,7 +88,6 @@ class QueuePair:
         self._receives: deque[int] = deque()
         self.addresses = b""
         self.quick_p_key = -1
-        self._reverse_probes = False
 
     # Life
 
@@ -177,14 +176,13 @@ class QueuePair:
         EvTable(config.evs, config.seed, config.backup_evs, config.min_active_evs)
 
     def _make_responder(self, config: QpConfig) -> None:
-        self._reverse_probes = config.reverse_probes
         self.quick_p_key = config.p_key if config.p_key & _FULL_MEMBER else -1
         self.addresses = b"".join(each.to_bytes(16, "big") for each in (config.peer_address, self._device.address))
         evs = EvTable(config.control_evs or config.evs, config.seed)
         self._responder = Responder(
             config,
             Framer(self._device, config),
-            ReversePaths(evs, config.base_rtt_ps),
+            ReversePaths(evs, config.base_rtt_ps, probes=config.reverse_probes),
             self._regions,
             self._device.options,
             self._receives,
@@ -256,22 +254,24 @@ class QueuePair:
 
         Before RTS there is no half for answers to requests that were never sent; they have no effect.
         """
-        requester, responder = self._requester, self._responder
+        responder = self._responder
         if responder is None:
             return []
         if _FOR_RESPONDER[frame.opcode]:
             out = responder.receive(frame, now_ps)
-            if self._reverse_probes:
+            if responder.reverse.due_ps <= now_ps and frame.is_write:
                 reverse = responder.reverse
-                if (reverse.due_ps is None or now_ps >= reverse.due_ps) and frame.is_write:
-                    slot = reverse.data_came_in(now_ps)
-                    if slot is not None:
-                        self._ev_probes.probe_ev(self.config.peer_address, slot, reverse, now_ps, out)
-        elif requester is not None:
-            out = requester.receive(frame, now_ps)
-        else:
+                slot = reverse.data_came_in(now_ps)
+                if slot is not None:
+                    self._ev_probes.probe_ev(self.config.peer_address, slot, reverse, now_ps, out)
+            if responder.state is not _TAKES:
+                self._fail_once(out)
+            return out
+        requester = self._requester
+        if requester is None:
             return []
-        if responder.state is not _TAKES or (requester is not None and requester.state is not _SENDS):
+        out = requester.receive(frame, now_ps)
+        if requester.state is not _SENDS:
             self._fail_once(out)
         return out
 

@@ -1,9 +1,8 @@
-"""The sending half of a QP: messages become packets, feedback becomes retransmissions and completions.
+"""The sending half of a QP: what feedback and time do to the packets that `Transmitter` sends.
 
 Loss is learnt in four ways (mrc-facts.md 2.4): a NACK names a PSN; a SACK shows that many newer packets have overtaken
 one; the answer to a tail probe lacks one that was sent before it; the ACK timer of the oldest unacknowledged PSN runs
-out. Each marks packets lost, once for one loss; lost packets are sent again oldest first, on another EV, before
-anything new, within the congestion window and never beyond cack + MPR.
+out. Each marks packets lost, once for one loss.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from enum import Enum
 from pymodel.nic.config import ACK_TIMEOUT_UNIT_PS, QpConfig
 from pymodel.nic.congestion import CongestionControl
 from pymodel.nic.ev_table import EvSlot, EvTable
-from pymodel.nic.events import Action, Complete, FrameOut, Notify, PostWrite, TimerFired
+from pymodel.nic.events import Action, Complete, Notify, PostWrite, TimerFired
 from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer
 from pymodel.nic.message import Message
 from pymodel.nic.prober import Prober
 from pymodel.nic.reverse import ReversePaths
-from pymodel.nic.send_window import Packet, PacketState, SendWindow, mpr_to_psns
+from pymodel.nic.send_window import Packet, PacketState, mpr_to_psns
 from pymodel.nic.timer import Timer
-from pymodel.nic.work_queue import WorkQueue
+from pymodel.nic.transmitter import Transmitter
 from pymodel.wire.frame import Frame
 from pymodel.wire.serial import Serial
 from pymodel.wire.spec import (
@@ -47,7 +46,6 @@ _NAK_STATUS = {
     AethSyndrome.NAK_REMOTE_ACCESS: "remote access error",
     AethSyndrome.NAK_REMOTE_OPERATION: "remote operation error",
 }
-_PENALTY_MAX = 127
 _NONE, _SKIP_ONCE = int(SackM.NONE), int(SackM.SKIP_ONCE)
 _SACK, _NACK = int(Opcode.SACK), int(Opcode.NACK)
 _BUSY = (NackReason.NO_BITMAP, NackReason.NO_PKT_BUFFER, NackReason.NO_RESOURCE)
@@ -77,22 +75,21 @@ class Requester:
     ) -> None:
         """`reverse` is the responder's, which learns from SACKs which EVs work."""
         self.config = config
+        self.transmitter = Transmitter(config, framer, evs, congestion)
+        self.window = self.transmitter.window
+        self.work = self.transmitter.work
         self.evs = evs
         self.congestion = congestion
         self.state = RequesterState.READY
-        self.window = SendWindow(config.send_psn, mpr_to_psns(config.mpr_units))
         self.ack_timer = Timer(f"qp{config.qpn}/ack")
         self.tail_timer = Timer(f"qp{config.qpn}/tail")
         self.pause_timer = Timer(f"qp{config.qpn}/pause")
         self.prober = prober
-        self.penalty = 0
-        """The peer's receiver penalty in force, 0 (none) to 127."""
         self.messages_acknowledged = 0
         """Messages that the peer's transport ACKs say are complete, 24 bits."""
         self._framer = framer
         self._reverse = reverse
-        self.work = WorkQueue(config.qpn, config.mtu)
-        self._expiries = 0
+        self._count_expiries(0)
         self._timer_mark = 0
         self._restart_timer = False
         self._tail_probes = 0  # since the last progress
@@ -103,18 +100,6 @@ class Requester:
     def busy(self) -> bool:
         """Some work has not completed."""
         return bool(self.work.open)
-
-    @property
-    def cwnd(self) -> int:
-        """Bytes that may be in flight: the congestion window, narrowed by the receiver's penalty (mrc-facts.md 2.6).
-
-        A penalty p leaves (127 - p)/127 of it, and at least one full packet. The controller's own window stays as it
-        is, so that lifting the penalty restores it.
-        """
-        cwnd = self.congestion.cwnd
-        if self.penalty:
-            return max(self._framer.full_size, cwnd * (_PENALTY_MAX - self.penalty) // _PENALTY_MAX)
-        return cwnd
 
     # Events
 
@@ -162,96 +147,36 @@ class Requester:
 
     def proceed(self, now_ps: int, out: list[Action]) -> None:
         """Send what may be sent now, and keep the timers that watch over it."""
-        if self.state is _READY:
-            self._send(now_ps, out)
-            self._watch(now_ps, out)
-
-    # Sending
-
-    def _send(self, now_ps: int, out: list[Action]) -> None:
-        """Send what the windows allow: lost packets first, then new ones (mrc-facts.md 2.4, 2.6)."""
-        window = self.window
-        cwnd = self.cwnd
-        if window.inflight >= cwnd or self.pause_timer.deadline_ps is not None:
+        if self.state is not _READY:
             return
-        limit, before = window.limit, window.transmissions
-        if not window.has_lost or self._send_lost(cwnd, limit, now_ps, out):
-            self._send_new(cwnd, limit, now_ps, out)
-        if window.transmissions != before:
+        if self.pause_timer.deadline_ps is None and self.transmitter.send(now_ps, out):
             self._restart_tail = True
             self._reverse.data_went_out()
+        self._watch(now_ps, out)
 
-    def _send_lost(self, cwnd: int, limit: int, now_ps: int, out: list[Action]) -> bool:
-        """Send lost packets, each on another EV than the one that failed; False when no EV is usable."""
-        window = self.window
-        while window.inflight < cwnd and (packet := window.next_lost()) is not None:
-            slot = self.evs.next(packet.ev)
-            if slot is None:
-                return False
-            window.send(packet)
-            packet.ev = slot
-            packet.message.retransmissions += 1
-            if packet.index == window.unack_index:
-                self._restart_timer = True
-            ask = self._asks_for_answer(cwnd, limit)
-            frame = self._framer.write(slot, packet.psn, packet.message, packet.number, ask, True, now_ps)
-            out.append(FrameOut(slot.port, frame))
-        return True
-
-    def _send_new(self, cwnd: int, limit: int, now_ps: int, out: list[Action]) -> None:
-        """Send packets of the backlog while the windows allow."""
-        window, work, framer, evs = self.window, self.work, self._framer, self.evs
-        backlog = work.backlog
-        threshold = self.config.sack_threshold
-        while backlog and window.inflight < cwnd and window.next_index < limit:
-            message = backlog[0]
-            number = message.sent
-            begins_immediate = number == 0 and message.immediate is not None
-            if begins_immediate and work.immediates >= self.config.wimm:
-                return
-            slot = evs.next()
-            if slot is None:
-                return
-            work.immediates += begins_immediate
-            message.sent = number + 1
-            if number < message.packets - 1:
-                packet = window.send_new(message, number, framer.full_size, slot)
-            else:
-                packet = window.send_new(message, number, framer.nominal_size(message, number), slot)
-                backlog.popleft()
-            ask = (not backlog or window.inflight < threshold) and self._asks_for_answer(cwnd, limit)
-            out.append(FrameOut(slot.port, framer.write(slot, packet.psn, message, number, ask, False, now_ps)))
-
-    def _asks_for_answer(self, cwnd: int, limit: int) -> bool:
-        """Must the packet just sent ask for a SACK, since the responder might not send one by itself?
-
-        At the end of all work, and when a window smaller than the responder's threshold is full (mrc-facts.md 3).
-        """
-        window = self.window
-        if window.inflight < cwnd and (
-            (self.work.backlog and window.next_index < limit) or window.next_lost() is not None
-        ):
-            return False
-        return not self.work.backlog or window.inflight < self.config.sack_threshold
+    # Time
 
     def _watch(self, now_ps: int, out: list[Action]) -> None:
         """Keep one ACK timer, for the oldest unacknowledged PSN, started when it became that or was sent again; and one
         for the tail, started when anything was sent or newly acknowledged."""
-        if not self.window.outstanding:
+        window = self.window
+        if window.unack_index == window.next_index:
             self.ack_timer.stop(out)
             self.tail_timer.stop(out)
         else:
-            if self._restart_timer or self.ack_timer.deadline_ps is None:
-                self.ack_timer.start(now_ps + self._ack_timeout_ps(), out)
-                self._timer_mark = self.window.transmissions
+            if self._restart_timer or self.transmitter.oldest_again or self.ack_timer.deadline_ps is None:
+                self.ack_timer.start(now_ps + self._ack_timeout_ps, out)
+                self._timer_mark = window.transmissions
             if self._restart_tail and self._tail_probes < self.config.tail_probes:
                 self.tail_timer.start(now_ps + self._tail_timeout_ps(), out)
-        self._restart_timer = self._restart_tail = False
+        self._restart_timer = self._restart_tail = self.transmitter.oldest_again = False
         self.prober.update(bool(self.work.open), now_ps, out)
 
-    def _ack_timeout_ps(self) -> int:
-        backoff = max(0, self._expiries - self.config.linear_retries)
-        return ACK_TIMEOUT_UNIT_PS << min(ACK_TIMEOUT_EXPONENT_MAX, self.config.ack_timeout + backoff)
+    def _count_expiries(self, expiries: int) -> None:
+        """The ACK timer has run out `expiries` times in a row, which settles how long it waits next."""
+        self._expiries = expiries
+        backoff = max(0, expiries - self.config.linear_retries)
+        self._ack_timeout_ps = ACK_TIMEOUT_UNIT_PS << min(ACK_TIMEOUT_EXPONENT_MAX, self.config.ack_timeout + backoff)
 
     def _tail_timeout_ps(self) -> int:
         """How long a tail may stay unheard of: with more to send newer packets will tell earlier (mrc-facts.md 2.4)."""
@@ -279,7 +204,7 @@ class Requester:
             self.evs.skip_once(sack.entropy)
         elif sack.m == SackM.ALWAYS_SKIP:
             self._retire(slot, out)
-        self.penalty = 0 if sack.restore_cwnd else sack.rcv_cwnd_pen
+        self.transmitter.penalty = 0 if sack.restore_cwnd else sack.rcv_cwnd_pen
         if self.config.dynamic_mpr and sack.mpr:
             window.mpr = min(mpr_to_psns(self.config.mpr_units), sack.mpr * MPR_UNIT_PSNS)
         received = _RCVD_BYTES.diff(sack.rcvd_bytes, self._rcvd_bytes)
@@ -293,7 +218,7 @@ class Requester:
         )
         if newly:
             self._progress(newly, window.unack_index != oldest, out)
-        for packet in window.overtaken(self._gap()) if window.has_holes else ():
+        for packet in window.overtaken(self._gap()) if window.sacked else ():
             self._lose(packet, now_ps, out)
         if tail is not None:
             for packet in list(window.sent_by(tail)):
@@ -305,17 +230,18 @@ class Requester:
         self._restart_tail = True
         self.prober.forget_tails()
         if moved:
-            self._expiries = 0
+            if self._expiries:
+                self._count_expiries(0)
             self._restart_timer = True
         for packet in newly:
             message = packet.message
-            message.acknowledged += 1
-            if message.acknowledged == message.packets:
+            message.acknowledged = count = message.acknowledged + 1
+            if count == message.packets:
                 self.work.finish(message, out)
 
     def _gap(self) -> int:
         """Packets that must overtake one before it is called lost: 1.5 cwnd (mrc-facts.md 2.4), at most half an MPR."""
-        cwnd, per_packet = self.cwnd, self._framer.full_size
+        cwnd, per_packet = self.transmitter.cwnd(), self._framer.full_size
         by_window = min(3 * cwnd // 2, self.congestion.max_cwnd) // per_packet
         return max(LEAST_GAP_PACKETS, min(by_window, self.window.mpr // 2))
 
@@ -329,7 +255,7 @@ class Requester:
         packet = self.window.unacknowledged(neth.nack_psn)
         nacked = 0
         # A NACK for an earlier transmission, or of a packet already declared lost, has nothing left to say.
-        if packet is not None and packet.state is PacketState.IN_FLIGHT and packet.on_ev(neth.entropy):
+        if packet is not None and packet.state is PacketState.IN_FLIGHT and packet.ev.ev == neth.entropy:
             nacked = packet.size
             packet.message.nacks += 1
             self.window.lose(packet)
@@ -361,7 +287,7 @@ class Requester:
         While no plane is up nothing can be sent again, so that no retry is counted.
         """
         if self.evs.any_up:
-            self._expiries += 1
+            self._count_expiries(self._expiries + 1)
         oldest = self._open_message(self.window.psn(self.window.unack_index))
         backoff = self.config.backoff_retries
         if self._expiries > self.config.linear_retries + backoff and backoff != EXPONENTIAL_RETRIES_FOREVER:
@@ -388,7 +314,7 @@ class Requester:
         """
         self.window.lose(packet)
         slot = packet.ev
-        if slot is not None and self.evs.is_up(slot.port):
+        if self.evs.is_up(slot.port):
             slot.drops += 1
             self._retire(slot, out)
         self.congestion.on_loss(now_ps, lost_bytes=packet.size)

@@ -84,6 +84,8 @@ class Responder:
     ) -> None:
         """`receives` holds the QP's receive work requests, by wr_id; `reverse` its EVs for answers."""
         self.config = config
+        self._mtu = config.mtu
+        self._sack_threshold = config.sack_threshold
         self.state = ResponderState.READY
         self.window = ReceiveWindow(mpr_to_psns(config.responder_mpr_units), config.receive_psn)
         self.delivery = Delivery(config.qpn, receives)
@@ -112,18 +114,14 @@ class Responder:
     def receive(self, frame: Frame, now_ps: int) -> list[Action]:
         """Take a write or a probe, parsed and known to be this QP's, and return what follows."""
         out: list[Action] = []
-        if self.state is _READY:
-            if frame.trim_reason is not None:
-                self._on_trimmed(frame, frame.trim_reason, now_ps, out)
-            elif frame.opcode != _PROBE_REQUEST:
-                self._on_write(frame, now_ps, out)
-            else:
-                self._answer_probe(frame, out)
-        elif frame.opcode != _PROBE_REQUEST:
-            if self.state is ResponderState.REFUSED:
-                self._send_nak(out)
-            else:
-                self._send_nack(frame, NackReason.UNEXP_EVENT, out)
+        if self.state is _READY and frame.trim_reason is None and frame.opcode != _PROBE_REQUEST:
+            self._on_write(frame, now_ps, out)
+        elif self.state is not _READY:
+            self._refuse_all(frame, out)
+        elif frame.trim_reason is not None:
+            self._on_trimmed(frame, frame.trim_reason, now_ps, out)
+        else:
+            self._answer_probe(frame, out)
         return out
 
     def expire(self, event: TimerFired, now_ps: int) -> list[Action]:
@@ -155,13 +153,9 @@ class Responder:
             return
 
         va, r_key = frame.target()
-        start, end = frame.payload_start, frame.payload_end
+        start, end, opcode = frame.payload_start, frame.payload_end, frame.opcode
         length = end - start
-        if (
-            length != self.config.mtu
-            or frame.opcode in _IMMEDIATE
-            or self._regions.check(r_key, va, length) is not _GRANTED
-        ):
+        if length != self._mtu or opcode in _IMMEDIATE or self._regions.check(r_key, va, length) is not _GRANTED:
             syndrome = self._fault(frame, length, r_key, va)
             if syndrome is not None:
                 self._fail(syndrome, psn, out)
@@ -171,15 +165,16 @@ class Responder:
         window.mark(psn)
         self._received += frame.udp_length + _COUNTED
         delivery = self.delivery
-        if frame.opcode not in _FULL:
+        if opcode not in _FULL:
             fields = frame.write_fields()
             delivery.landed(fields.msn, psn, fields.dma_length, fields.immediate)
         if delivery.ends and not delivery.advance(window.cack_psn, out):
             self._fail(AethSyndrome.NAK_INVALID_REQUEST, psn, out)
             return
 
-        self._unanswered += length if length > SACK_MIN_BYTES_PER_PACKET else SACK_MIN_BYTES_PER_PACKET
-        if self._unanswered >= self.config.sack_threshold or frame.ecn == _CE or frame.prompt:
+        counted = length if length > SACK_MIN_BYTES_PER_PACKET else SACK_MIN_BYTES_PER_PACKET
+        self._unanswered = unanswered = self._unanswered + counted
+        if unanswered >= self._sack_threshold or frame.ecn == _CE or frame.prompt:
             self._sack(frame, now_ps, now_ps, out)
             return
         self._held, self._held_ps = frame, now_ps
@@ -213,6 +208,15 @@ class Responder:
             case _:
                 self._sack(frame, now_ps, now_ps, out)
 
+    def _refuse_all(self, frame: Frame, out: list[Action]) -> None:
+        """Answer a write to a QP in ERROR; a probe gets no answer."""
+        if frame.opcode == _PROBE_REQUEST:
+            return
+        if self.state is ResponderState.REFUSED:
+            self._send_nak(out)
+        else:
+            self._send_nack(frame, NackReason.UNEXP_EVENT, out)
+
     def _refuse(self, frame: Frame, out: list[Action]) -> None:
         """A PSN above the window (mrc-facts.md 3, 9)."""
         if self._options.out_of_window is OutOfWindow.NACK:
@@ -225,16 +229,19 @@ class Responder:
     def _sack(self, trigger: Frame, arrived_ps: int, now_ps: int, out: list[Action]) -> None:
         """Answer `trigger`, and with it all that came before; a transport ACK goes along when messages completed."""
         window = self.window
-        tseth = trigger.tseth
-        # Holding an answer back must not look like queueing on the path (mrc-facts.md 11).
-        held = (now_ps - arrived_ps) // TIMESTAMP_UNIT_PS
+        stamp = trigger.tx_timestamp
+        if stamp is None:
+            stamp = 0
+        elif now_ps > arrived_ps:
+            # Holding an answer back must not look like queueing on the path (mrc-facts.md 11).
+            stamp = TIMESTAMP.add(stamp, (now_ps - arrived_ps) // TIMESTAMP_UNIT_PS)
         self._send_sack(
             base=window.sack_base(trigger.psn),
             ack_psn_offset=max(_OFFSET_MIN, PSN.diff(trigger.psn, window.cack_psn)),
             entropy=trigger.ev,
             marked=trigger.ecn == _CE,
             rtx=trigger.rtx,
-            stamp=0 if tseth is None else TIMESTAMP.add(tseth.tx_timestamp, held),
+            stamp=stamp,
             out=out,
         )
         self._unanswered = 0
@@ -296,14 +303,13 @@ class Responder:
 
     def _send_nack(self, frame: Frame, reason: NackReason, out: list[Action]) -> None:
         spdcid, dpdcid = self._dcids
-        tseth = frame.tseth
         neth = Neth(
             reason=reason,
             entropy=frame.ev,
             spdcid=spdcid,
             dpdcid=dpdcid,
             nack_psn=frame.psn,
-            tx_timestamp=0 if tseth is None else tseth.tx_timestamp,
+            tx_timestamp=frame.tx_timestamp or 0,
         )
         self._send_control(Opcode.NACK, frame.psn, neth.pack(), out, frame.rtx)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from pymodel.nic.ev_table import EvSlot, EvState, EvTable
 
-__all__ = ["ReversePaths"]
+__all__ = ["NEVER_PS", "ReversePaths"]
 
+NEVER_PS = 1 << 62
 _PATIENCE = 16
 """Idle round trips after which an EV probe is given up."""
 
@@ -17,10 +18,21 @@ _PATIENCE = 16
 class ReversePaths:
     """One QP's EVs for control packets."""
 
-    __slots__ = ("_by_port", "_ports", "_rtt_ps", "_sent", "_table", "_turn", "_waited", "due_ps", "probe_id")
+    __slots__ = (
+        "_by_port",
+        "_ports",
+        "_rtt_ps",
+        "_sent",
+        "_table",
+        "_turn",
+        "_waited",
+        "_watching",
+        "due_ps",
+        "probe_id",
+    )
 
-    def __init__(self, table: EvTable, rtt_ps: int) -> None:
-        """Begin with the first EV of each plane in `table`; a round trip takes `rtt_ps`."""
+    def __init__(self, table: EvTable, rtt_ps: int, *, probes: bool = True) -> None:
+        """Begin with the first EV of each plane in `table`; a round trip takes `rtt_ps`. `probes`: EVs are probed."""
         self._table = table
         self._rtt_ps = rtt_ps
         self._by_port: dict[int, EvSlot] = {}
@@ -30,8 +42,9 @@ class ReversePaths:
         self._turn = 0
         self.probe_id: int | None = None
         """Request id of the EV probe on its way."""
-        self.due_ps: int | None = None
-        """When the round trip is over in which data came in; None before any did."""
+        self.due_ps = 0 if probes else NEVER_PS
+        """When `data_came_in` wants to be told the next time."""
+        self._watching = False  # a round trip has begun in which data came in
         self._sent = False  # data went out in it
         self._waited = 0  # round trips without an answer to the probe
 
@@ -76,15 +89,15 @@ class ReversePaths:
 
     def data_went_out(self) -> None:
         """Data was sent; its SACKs will tell about EVs."""
-        self._sent = self.due_ps is not None
+        self._sent = self._watching
 
     def data_came_in(self, now_ps: int) -> EvSlot | None:
         """Data arrived; the EV to probe when a round trip with inbound data and without outbound data is over."""
-        due_ps, sent = self.due_ps, self._sent
-        if due_ps is not None and now_ps < due_ps:
+        if now_ps < self.due_ps:
             return None
-        self.due_ps, self._sent = now_ps + self._rtt_ps, False
-        if due_ps is None or sent:
+        idle = self._watching and not self._sent
+        self.due_ps, self._watching, self._sent = now_ps + self._rtt_ps, True, False
+        if not idle:
             return None
         if self.probe_id is not None and self._waited < _PATIENCE:
             self._waited += 1  # a busy network answers later than an idle one

@@ -11,7 +11,7 @@ nominal sizes of packets sent, not acknowledged and not declared lost (mrc-facts
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -49,35 +49,30 @@ class PacketState(Enum):
     ACKNOWLEDGED = "the peer has it"
 
 
+# What every packet is compared with: members of an enumeration are slow to reach.
+_IN_FLIGHT, _LOST, _ACKNOWLEDGED = PacketState
+
+
 class Packet:
     """One PSN of a message, from its first transmission until it is acknowledged cumulatively."""
 
-    __slots__ = ("ev", "index", "message", "number", "order", "position", "psn", "sent", "size", "state")
+    __slots__ = ("ev", "index", "message", "number", "order", "position", "size", "state")
 
-    def __init__(self, index: int, psn: int, message: Message, number: int, size: int) -> None:
-        """Packet `number`, from 0, of `message`; `size` is the nominal size in bytes that counts as in flight."""
+    def __init__(self, index: int, message: Message, number: int, size: int, ev: EvSlot, order: int) -> None:
+        """Packet `number`, from 0, of `message`, has just been sent for the first time."""
         self.index = index
-        self.psn = psn
         self.message = message
         self.number = number
         self.size = size
-        self.state = PacketState.LOST
-        self.sent = 0
-        """How often it has been sent."""
-        self.ev: EvSlot | None = None
+        self.state = _IN_FLIGHT
+        self.ev = ev
         """The EV of its last transmission."""
-        self.order = 0
+        self.order = order
         """Transmissions of this QP up to its last one, that one included."""
-        self.position = 0
+        self.position = index + 1
         """Packets sent for the first time before its last transmission, itself included: see `SendWindow.overtaken`."""
 
-    def on_ev(self, ev: int) -> bool:
-        """Its last transmission took the 32-bit `ev`."""
-        return self.ev is not None and self.ev.ev == ev
 
-
-# What every packet is compared with: members of an enumeration are slow to reach.
-_IN_FLIGHT, _LOST, _ACKNOWLEDGED = PacketState
 _PSN_MASK = PSN.mask
 
 
@@ -86,13 +81,13 @@ class SendWindow:
 
     __slots__ = (
         "_first_psn",
-        "_lost",
         "_packets",
         "_refused",
-        "_sacked",
         "inflight",
+        "lost",
         "mpr",
         "next_index",
+        "sacked",
         "transmissions",
         "unack_index",
     )
@@ -108,9 +103,11 @@ class SendWindow:
         self.transmissions = 0
         self._first_psn = first_psn
         self._packets: dict[int, Packet] = {}
-        self._sacked = 0  # bit i: packet unack_index + i is acknowledged
+        self.sacked = 0
+        """Bit i: packet unack_index + i is acknowledged."""
         self._refused: int | None = None  # an index that the peer called beyond its window
-        self._lost: list[int] = []  # heap of indices; one that is no longer LOST is passed over when it surfaces
+        self.lost: list[int] = []
+        """Heap of the indices of packets that wait to be sent again; one that no longer does is passed over."""
 
     def psn(self, index: int) -> int:
         """PSN of packet `index`."""
@@ -119,16 +116,6 @@ class SendWindow:
     def index(self, psn: int) -> int:
         """The index that `psn` means, within 2^23 of the oldest unacknowledged packet; may be negative."""
         return self.unack_index + PSN.diff(psn, self.psn(self.unack_index))
-
-    @property
-    def has_lost(self) -> bool:
-        """Some packet waits to be sent again, or did lately."""
-        return bool(self._lost)
-
-    @property
-    def has_holes(self) -> bool:
-        """A packet has been acknowledged beyond the oldest unacknowledged one."""
-        return self._sacked != 0
 
     @property
     def outstanding(self) -> bool:
@@ -157,7 +144,7 @@ class SendWindow:
 
     def missing(self, below: int) -> Iterator[Packet]:
         """Packets in flight with an index under `below`, oldest first."""
-        holes = ~self._sacked & ((1 << max(0, min(below, self.next_index) - self.unack_index)) - 1)
+        holes = ~self.sacked & ((1 << max(0, min(below, self.next_index) - self.unack_index)) - 1)
         while holes:
             lowest = holes & -holes
             holes ^= lowest
@@ -167,28 +154,32 @@ class SendWindow:
 
     def next_lost(self) -> Packet | None:
         """The oldest packet that waits to be sent again and lies within the limit."""
-        while self._lost:
-            packet = self._packets.get(self._lost[0])
+        while self.lost:
+            packet = self._packets.get(self.lost[0])
             if packet is not None and packet.state is _LOST:
                 return packet if packet.index < self.limit else None
-            heapq.heappop(self._lost)
+            heapq.heappop(self.lost)
         return None
 
-    def send_new(self, message: Message, number: int, size: int, ev: EvSlot) -> Packet:
-        """Packet `number` of `message` leaves for the first time, on `ev`."""
-        index = self.next_index
-        packet = Packet(index, (self._first_psn + index) & _PSN_MASK, message, number, size)
-        packet.ev = ev
-        self.send(packet)
-        return packet
+    def send_new(self, message: Message, number: int, size: int, evs: Sequence[EvSlot]) -> int:
+        """Packets of `message`, from `number` on, leave for the first time, one on each of `evs`; the first one's PSN.
 
-    def send(self, packet: Packet) -> None:
-        """`packet` leaves: a new one at `next_index`, or one that `next_lost` gave."""
-        if packet.index == self.next_index:
-            self._packets[packet.index] = packet
-            self.next_index += 1
+        `size` is the nominal size in bytes of each, which counts as in flight.
+        """
+        packets, first, order = self._packets, self.next_index, self.transmissions
+        for index, ev in enumerate(evs, first):
+            order += 1
+            packets[index] = Packet(index, message, number, size, ev, order)
+            number += 1
+        self.next_index += len(evs)
+        self.transmissions = order
+        self.inflight += size * len(evs)
+        return self.psn(first)
+
+    def send_again(self, packet: Packet, ev: EvSlot) -> None:
+        """`packet`, which `next_lost` gave, leaves again, on `ev`."""
         packet.state = _IN_FLIGHT
-        packet.sent += 1
+        packet.ev = ev
         self.transmissions += 1
         packet.order = self.transmissions
         packet.position = self.next_index
@@ -198,7 +189,7 @@ class SendWindow:
         """Declare a packet in flight lost: it waits to be sent again and no longer counts as in flight."""
         packet.state = _LOST
         self.inflight -= packet.size
-        heapq.heappush(self._lost, packet.index)
+        heapq.heappush(self.lost, packet.index)
 
     def acknowledge(self, cack_psn: int, base_offset: int, bitmap: int) -> list[Packet] | None:
         """Take what a SACK says and return the packets that are acknowledged by it for the first time, oldest first.
@@ -216,33 +207,33 @@ class SendWindow:
             take = self._packets.pop
             for index in range(self.unack_index, cack + 1):
                 packet = take(index)
-                if packet.state is not _ACKNOWLEDGED:
-                    self._settle(packet)
+                state = packet.state
+                if state is not _ACKNOWLEDGED:
+                    if state is _IN_FLIGHT:
+                        self.inflight -= packet.size
+                    packet.state = _ACKNOWLEDGED
                     newly.append(packet)
-            self._sacked >>= cack + 1 - self.unack_index
+            self.sacked >>= cack + 1 - self.unack_index
             self._refused = None
             self.unack_index = cack + 1
         ahead = base - self.unack_index
-        fresh = (bitmap << ahead if ahead >= 0 else bitmap >> -ahead) & ~self._sacked
+        fresh = (bitmap << ahead if ahead >= 0 else bitmap >> -ahead) & ~self.sacked
         if fresh:
-            self._sacked |= fresh
+            self.sacked |= fresh
             while fresh:
                 lowest = fresh & -fresh
                 fresh ^= lowest
                 packet = self._packets[self.unack_index + lowest.bit_length() - 1]
-                self._settle(packet)
+                # A packet that waits to be sent again has left the flight.
+                if packet.state is _IN_FLIGHT:
+                    self.inflight -= packet.size
+                packet.state = _ACKNOWLEDGED
                 newly.append(packet)
-        while self._sacked & 1:
+        while self.sacked & 1:
             del self._packets[self.unack_index]
-            self._sacked >>= 1
+            self.sacked >>= 1
             self.unack_index += 1
         return newly
-
-    def _settle(self, packet: Packet) -> None:
-        """Mark a packet acknowledged, for the first time; one that waits to be sent again has left the flight."""
-        if packet.state is _IN_FLIGHT:
-            self.inflight -= packet.size
-        packet.state = _ACKNOWLEDGED
 
     def overtaken(self, distance: int) -> list[Packet]:
         """Packets in flight that `distance` or more newer packets have overtaken, oldest first.
@@ -251,7 +242,7 @@ class SendWindow:
         place in the stream where the packet was last sent. A packet sent again is judged by its new place, so one loss
         is declared once, and the loss of a retransmission is seen as well.
         """
-        place = self.unack_index + self._sacked.bit_length() - distance
+        place = self.unack_index + self.sacked.bit_length() - distance
         return [packet for packet in self.missing(place) if packet.position <= place]
 
     def sent_by(self, order: int) -> list[Packet]:

@@ -22,7 +22,6 @@ _FLOWS_MAX = 8192
 """Flows kept; with more, all are forgotten and learnt anew."""
 
 _BTH = Struct(">QI")
-_ICRC = Struct("<I")
 _INNER = spec.ETHERNET.size + spec.IPV6.size
 _UDP = _INNER + spec.IPV6.size
 _FRONT = _INNER + FRONT_BYTES
@@ -35,6 +34,9 @@ _P_KEY = spec.BTH.shift("p_key", 0, 64)
 _VERSION = 15 << spec.BTH.shift("version", 0, 64)
 _FLAGS = spec.BTH.shift("reserved_invariant", 64, 32)
 _TS = 1 << spec.BTH.shift("ts", 64, 32)
+_RESIDUE = crc32(crc32(b"").to_bytes(spec.ICRC_BYTES, "little"))
+"""The CRC of anything that ends with its own CRC."""
+_PROMPT = 1 << spec.BTH.shift("ack_req", 64, 32) | 1 << spec.BTH.shift("rtx", 64, 32)
 _QPN = (1 << spec.QPN_BITS) - 1
 _PSN = (1 << spec.PSN_BITS) - 1
 
@@ -49,35 +51,27 @@ class _Flow:
     """What is known of frames that begin alike and are equally long; and of the last head of a BTH, which the next
     frame mostly has too."""
 
-    __slots__ = (
-        "addresses",
-        "crc",
-        "dest_qp",
-        "dscp",
-        "ecn",
-        "ev",
-        "head",
-        "head_crc",
-        "opcode",
-        "p_key",
-        "payload_end",
-        "payload_start",
-        "size",
-        "tail",
-        "ts",
-        "udp_length",
-    )
+    __slots__ = ("_of_front", "crc", "head", "head_crc", "known", "size", "ts")
+
+    known: tuple[int, int, int, int, int, bytes, int, int, int, int, int, None, int, int, WireOptions]
+    """All that a frame with this front and head is known to be, in the order in which `FlowParser.parse` takes it."""
 
     def __init__(self, frame: Frame) -> None:
         self.size = frame.end
-        self.tail = frame.end - spec.ICRC_BYTES
         self.crc = icrc_of_front(frame.data[_INNER:_FRONT])
-        self.ev = frame.ev
-        self.dscp = frame.dscp
-        self.ecn = frame.ecn
-        self.addresses = frame.addresses
-        self.udp_length = frame.udp_length
         self.head = self.ts = -1
+        self._of_front = (
+            frame.addresses,
+            frame.udp_length,
+            frame.ev,
+            frame.dscp,
+            frame.ecn,
+            frame.end,
+            None,
+            _INNER,
+            _UDP,
+            frame._options,
+        )
 
     def decode(self, head: int, ts: int) -> bool:
         """Take the first eight bytes of a BTH and its ts bit; False, and no change, when `parse` is to judge them."""
@@ -85,15 +79,18 @@ class _Flow:
         start = _START[opcode]
         if ts:
             start += _TSETH[opcode]
-        padded, pad = self.tail - start, head >> _PAD & 3
+        tail = self.size - spec.ICRC_BYTES
+        padded, pad = tail - start, head >> _PAD & 3
         # Only writes have a payload, and only theirs is padded.
         if head & _VERSION or start < _BODY or padded < pad or padded & 3 or (padded and not _TSETH[opcode]):
             return False
         self.head, self.ts = head, ts
         self.head_crc = crc32((head | MASKED_BTH).to_bytes(8, "big"), self.crc)
-        self.opcode, self.p_key, self.dest_qp = opcode, head >> _P_KEY & 0xFFFF, head & _QPN
-        self.payload_start, self.payload_end = start, self.tail - pad
+        self.known = (opcode, head >> _P_KEY & 0xFFFF, head & _QPN, start, tail - pad, *self._of_front)
         return True
+
+
+_new_frame = Frame.__new__
 
 
 class FlowParser:
@@ -117,28 +114,30 @@ class FlowParser:
         head, flags_psn = _BTH.unpack_from(data, _FRONT)
         if (head != flow.head or flags_psn & _TS != flow.ts) and not flow.decode(head, flags_psn & _TS):
             return parse(data, self.options)
-        tail = flow.tail
-        if crc32(memoryview(data)[_REST:tail], flow.head_crc) != _ICRC.unpack_from(data, tail)[0]:
+        if crc32(memoryview(data)[_REST:], flow.head_crc) != _RESIDUE:
             return parse(data, self.options)
-        frame = Frame.__new__(Frame)
+        frame = _new_frame(Frame)
         frame.data = data
-        frame.addresses = flow.addresses
-        frame.udp_length = flow.udp_length
-        frame.opcode = flow.opcode
-        frame.p_key = flow.p_key
-        frame.dest_qp = flow.dest_qp
         frame.psn = flags_psn & _PSN
-        frame.ev = flow.ev
-        frame.dscp = flow.dscp
-        frame.ecn = flow.ecn
-        frame.trim_reason = None
-        frame.payload_start = flow.payload_start
-        frame.payload_end = flow.payload_end
-        frame.end = flow.size
+        frame.prompt = flags_psn & _PROMPT
         frame._flags = flags_psn >> _FLAGS
-        frame._ip = _INNER
-        frame._udp = _UDP
-        frame._options = self.options
+        (
+            frame.opcode,
+            frame.p_key,
+            frame.dest_qp,
+            frame.payload_start,
+            frame.payload_end,
+            frame.addresses,
+            frame.udp_length,
+            frame.ev,
+            frame.dscp,
+            frame.ecn,
+            frame.end,
+            frame.trim_reason,
+            frame._ip,
+            frame._udp,
+            frame._options,
+        ) = flow.known
         return frame
 
     def _learn(self, data: bytes) -> Frame | ParseError:

@@ -53,15 +53,21 @@ _WRITE_TS = Struct(">HHHHQII")
 _TARGET = Struct(">QI")
 _WORD = Struct(">I")
 _LITTLE = Struct("<I")
+_STAMP = Struct(">H")
 
 _OUTER = spec.ETHERNET.size
 _OUTER_END = spec.ETHERNET.size + spec.IPV6.size
 _BTH = spec.UDP.size
 _BODY = spec.UDP.size + spec.BTH.size
 _TSETH = spec.TSETH.size
+_STAMP_AT = _BODY + spec.METH.size + spec.TSETH.bit_offset("tx_timestamp") // 8
+_STAMP_END = _BODY + spec.METH.size + spec.TSETH.size
 
 _ACK_REQ, _RTX, _TS = (1 << spec.BTH.shift(name, 64, 8) for name in ("ack_req", "rtx", "ts"))
 _IS_WRITE = [opcode in spec.DATA_OPCODES for opcode in range(256)]
+_BEHIND_TARGET = [
+    spec.RETH.size + (spec.IMMDT.size if opcode in spec.IMMEDIATE_OPCODES else 0) for opcode in range(256)
+]
 _HAS_IMMEDIATE = [opcode in spec.IMMEDIATE_OPCODES for opcode in range(256)]
 
 
@@ -76,6 +82,8 @@ class Frame:
         Source and destination of `ip`, packed one behind the other: quicker to compare than `ip` is to make.
     opcode, p_key, dest_qp, psn, ack_req, rtx, ts:
         Fields of the BTH.
+    prompt:
+        Not 0 when the packet asks for a SACK at once: A bit or retransmission.
     ev:
         The entropy value from the inner flow label and the UDP source port; 16 bits over IPv4.
     dscp:
@@ -108,6 +116,7 @@ class Frame:
         "p_key",
         "payload_end",
         "payload_start",
+        "prompt",
         "psn",
         "trim_reason",
         "udp_length",
@@ -119,6 +128,7 @@ class Frame:
     p_key: int
     dest_qp: int
     psn: int
+    prompt: int
     ev: int
     dscp: int
     ecn: int
@@ -141,11 +151,6 @@ class Frame:
     def rtx(self) -> bool:
         """True on a retransmission."""
         return self._flags & _RTX != 0
-
-    @property
-    def prompt(self) -> bool:
-        """True when the packet asks for a SACK at once: A bit or retransmission."""
-        return self._flags & (_ACK_REQ | _RTX) != 0
 
     @property
     def ts(self) -> bool:
@@ -224,6 +229,14 @@ class Frame:
         return self._present(Tseth, Meth.SIZE) if self.ts else None
 
     @property
+    def tx_timestamp(self) -> int | None:
+        """The timestamp of `tseth` alone, or None as there."""
+        if not self._flags & _TS or self._udp + _STAMP_END > self.payload_end or not _IS_WRITE[self.opcode]:
+            return None
+        stamp: int = _STAMP.unpack_from(self.data, self._udp + _STAMP_AT)[0]
+        return stamp
+
+    @property
     def reth(self) -> Reth | None:
         """The RETH of a write, or None when it was trimmed away."""
         return self._present(Reth, Meth.SIZE + (_TSETH if self.ts else 0))
@@ -257,9 +270,8 @@ class Frame:
 
     def target(self) -> tuple[int, int]:
         """VA and R_Key of a write that was not trimmed, alone: all that placing a packet needs."""
-        immediate = Immdt.SIZE if _HAS_IMMEDIATE[self.opcode] else 0
-        va, r_key = _TARGET.unpack_from(self.data, self.payload_start - immediate - Reth.SIZE)
-        return va, r_key
+        target: tuple[int, int] = _TARGET.unpack_from(self.data, self.payload_start - _BEHIND_TARGET[self.opcode])
+        return target
 
     def sack(self) -> Sack:
         """What a SACK says, without reserved fields, in one step; LookupError for another opcode."""

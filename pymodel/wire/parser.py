@@ -89,6 +89,7 @@ _P_KEY = spec.BTH.shift("p_key", 0, 64)
 _BTH_VERSION = spec.BTH.shift("version", 0, 64)
 _FLAGS = spec.BTH.shift("reserved_invariant", 64, 32)
 _TS = 1 << spec.BTH.shift("ts", 64, 32)
+_PROMPT = 1 << spec.BTH.shift("ack_req", 64, 32) | 1 << spec.BTH.shift("rtx", 64, 32)
 _QPN = (1 << spec.QPN_BITS) - 1
 _PSN = (1 << spec.PSN_BITS) - 1
 
@@ -233,6 +234,7 @@ def parse(data: bytes, options: WireOptions = DEFAULT_OPTIONS, *, check_icrc: bo
     frame.payload_start = payload_start
     frame.payload_end = payload_end
     frame.end = end
+    frame.prompt = flags_psn & _PROMPT
     frame._flags = flags_psn >> _FLAGS
     frame._ip = ip
     frame._udp = udp

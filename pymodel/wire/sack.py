@@ -21,6 +21,7 @@ _PR = spec.SETH.shift("pr", 0, 16)
 _CACK = spec.SETH.shift("cack_psn", 96, 32)
 _CACK_MASK = (1 << spec.PSN_BITS) - 1
 _CC_TYPE = spec.SETH.shift("cc_type", 128, 8)
+_CC_NSCC = spec.CcType.NSCC << _CC_TYPE
 _OOO = spec.CC_STATE.shift("ooo_count", 16, 16)
 _OOO_MASK = (1 << spec.CC_STATE.bit_offset("restore_cwnd") - spec.CC_STATE.bit_offset("ooo_count")) - 1
 _RESTORE = spec.CC_STATE.shift("restore_cwnd", 32, 32)
@@ -106,7 +107,7 @@ def pack_sack(
         spdcid,
         dpdcid,
         cack_psn << _CACK,
-        spec.CcType.NSCC << _CC_TYPE,
+        _CC_NSCC,
         mpr,
         sack_offset,
         sack_bitmap,
@@ -121,20 +122,23 @@ def unpack_sack(data: Buffer, offset: int = 0) -> Sack:
     flags, trigger, entropy, spdcid, dpdcid, cack, _, mpr, base, bitmap, stamp, ooo, last = _SACK.unpack_from(
         data, offset
     )
-    return Sack(
-        flags >> _M & 3,
-        flags >> _PR & 1,
-        trigger,
-        entropy,
-        spdcid,
-        dpdcid,
-        cack >> _CACK & _CACK_MASK,
-        mpr,
-        base,
-        bitmap,
-        stamp,
-        ooo >> _OOO & _OOO_MASK,
-        last >> _RESTORE & 1,
-        last >> _PENALTY & _PENALTY_MASK,
-        last & _RCVD_MASK,
+    return tuple.__new__(  # as Sack._make does, without a call in Python
+        Sack,
+        (
+            flags >> _M & 3,
+            flags >> _PR & 1,
+            trigger,
+            entropy,
+            spdcid,
+            dpdcid,
+            cack >> _CACK & _CACK_MASK,
+            mpr,
+            base,
+            bitmap,
+            stamp,
+            ooo >> _OOO & _OOO_MASK,
+            last >> _RESTORE & 1,
+            last >> _PENALTY & _PENALTY_MASK,
+            last & _RCVD_MASK,
+        ),
     )

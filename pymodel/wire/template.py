@@ -20,17 +20,25 @@ from pymodel.wire.icrc import MASKED_BTH, icrc_of, icrc_of_front
 from pymodel.wire.packed_header import Buffer
 from pymodel.wire.spec import DEFAULT_OPTIONS, Ethertype, EvSplit, Ftype, NextHeader, WireOptions
 
-__all__ = ["BthHead", "FrameTemplate", "bth_head", "finish", "flags_and_psn", "write_rest", "write_transport"]
+__all__ = [
+    "BthHead",
+    "FrameTemplate",
+    "bth_head",
+    "finish",
+    "flags_and_psn",
+    "write_rest",
+    "write_transport",
+]
 
 _PLAIN = Struct(">QIHHQII")
 _STAMPED = Struct(">QIHHIQII")
 _WORD = Struct(">I")
 _INNER = Struct(">IHH32sHHHH")  # inner IPv6 header and UDP
 _OUTER = Struct(">14sIHH16s16s")  # Ethernet and outer IPv6 header
-_LITTLE = Struct("<I")
+_pack_icrc = Struct("<I").pack
 _HEAD = Struct(">Q")
-_REST_PLAIN = Struct(">IIQII")
-_REST_STAMPED = Struct(">IIIQII")
+_rest_plain = Struct(">IIQII").pack
+_rest_stamped = Struct(">IIIQII").pack
 
 _OPCODE = spec.BTH.shift("opcode", 0, 64)
 _P_KEY = spec.BTH.shift("p_key", 0, 64)
@@ -117,24 +125,21 @@ def flags_and_psn(psn: int, *, ack_req: bool = False, rtx: bool = False, ts: boo
 def write_rest(flags_psn: int, meth: int, tx_timestamp: int | None, va: int, r_key: int, dma_length: int) -> bytes:
     """What follows `BthHead` in a write without immediate: the rest of the BTH, METH, TSETH unless None, RETH.
 
-    `meth` is rqmsn << 16 | msn. Values must fit their fields: they were checked when the work was posted.
+    `flags_psn` is as `flags_and_psn` gives it, with ts set when there is a TSETH; `meth` is rqmsn << 16 | msn. Values
+    must fit their fields: they were checked when the work was posted.
     """
     if tx_timestamp is None:
-        return _REST_PLAIN.pack(flags_psn, meth, va, r_key, dma_length)
-    return _REST_STAMPED.pack(flags_psn | _TS, meth, tx_timestamp << _TIMESTAMP | _FTYPE, va, r_key, dma_length)
+        return _rest_plain(flags_psn, meth, va, r_key, dma_length)
+    return _rest_stamped(flags_psn, meth, tx_timestamp << _TIMESTAMP | _FTYPE, va, r_key, dma_length)
 
 
-def finish(front: bytes, crc: int, rest: bytes, payload: Buffer = b"", pad: bytes = b"") -> bytes:
+def finish(front: bytes, crc: int, rest: bytes, payload: Buffer = b"") -> bytes:
     """The frame that begins with `front` and `crc`, as `FrameTemplate.front` gives them.
 
-    `rest` is what stands between the head of the BTH and the payload. The sizes add up to the length that `front` was
-    made for; the pad count stands in the head.
+    `rest` is what stands between the head of the BTH and `payload`, which includes the pad. The sizes add up to the
+    length that `front` was made for; the pad count stands in the head.
     """
-    crc = crc32(payload, crc32(rest, crc))
-    if pad:
-        crc = crc32(pad, crc)
-        return b"".join((front, rest, payload, pad, crc.to_bytes(4, "little")))
-    return b"".join((front, rest, payload, crc.to_bytes(4, "little")))
+    return b"".join((front, rest, payload, _pack_icrc(crc32(payload, crc32(rest, crc)))))
 
 
 class FrameTemplate:
@@ -233,10 +238,10 @@ class FrameTemplate:
             (head,) = _HEAD.unpack_from(transport)
             masked = (head | MASKED_BTH).to_bytes(_HEAD.size, "big")
             front, crc = self.front(length - _AROUND, ev, path, dscp, BthHead(transport[: _HEAD.size], masked))
-            return finish(front, crc, transport[_HEAD.size :], payload, _PADS[pad])
+            return finish(front, crc, transport[_HEAD.size :], b"".join((payload, _PADS[pad])) if pad else payload)
         inner = self._inner_4(self._ip4, ev, dscp, length)
         crc = icrc_of(inner + transport[:_BTH], transport[_BTH:], payload, _PADS[pad])
-        return b"".join((self._ethernet, inner, transport, payload, _PADS[pad], _LITTLE.pack(crc)))
+        return b"".join((self._ethernet, inner, transport, payload, _PADS[pad], _pack_icrc(crc)))
 
     def front(self, length: int, ev: int, path: bytes, dscp: int, head: BthHead) -> tuple[bytes, int]:
         """Ethernet to the head of the BTH of every frame over IPv6 with these values, and the ICRC as it stands there.

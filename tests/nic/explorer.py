@@ -214,13 +214,12 @@ def abstraction(device: Device) -> dict[str, Canon]:
         "Message.retransmissions": ignored,
         "Message.nacks": ignored,
         "Message.timeouts": ignored,
-        "Packet.sent": lambda owner, value: value > 0,
         # Transmissions are only ever compared with each other.
         "SendWindow.transmissions": ignored,
         "Packet.order": since,
         "Requester._timer_mark": since,
         # Of the heap only the packets that are still lost count, and they come out in order.
-        "SendWindow._lost": lambda window, value: frozenset(
+        "SendWindow.lost": lambda window, value: frozenset(
             i for i in value if i in window._packets and window._packets[i].state is PacketState.LOST
         ),
         # One rotation is like another (`OneOrder`), so only the place in it counts.

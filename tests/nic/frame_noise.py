@@ -12,15 +12,23 @@ _INNER = 14  # the frames of `peer` are not encapsulated: their IPv6 header stan
 _BTH = _INNER + 40 + 8
 
 
-def icrc(data: bytes) -> bytes:
-    """The ICRC of a frame that ends before it, written from the rule in mrc-facts.md 1.13 on its own."""
-    masked = bytearray(data[_INNER:])
+def icrc(data: bytes, inner: int = _INNER) -> bytes:
+    """The ICRC of a frame that ends before it, written from the rule in mrc-facts.md 1.13 on its own.
+
+    The (inner) IPv6 header stands at byte `inner`.
+    """
+    masked = bytearray(data[inner:])
     masked[0] |= 0x0F  # traffic class and flow label
     masked[1:4] = b"\xff\xff\xff"
     masked[7] = 0xFF  # hop limit
     masked[46:48] = b"\xff\xff"  # UDP checksum
     masked[52] = 0xFF  # BTH, reserved for variants
     return crc32(bytes(8 * [0xFF]) + masked).to_bytes(4, "little")
+
+
+def sealed(data: bytes, inner: int = _INNER) -> bytes:
+    """`data` and its ICRC behind it, so that whatever fields it has reach the cores; too short a frame as it is."""
+    return data + icrc(data, inner) if len(data) >= inner + 40 + 8 + 12 else data
 
 
 def mutated(draw: random.Random, data: bytes, kinds: int = 5) -> bytes:
@@ -54,8 +62,7 @@ def noise(draw: random.Random, frames: Sequence[bytes]) -> bytes:
             return mutated(draw, data)
         case _:
             # Beyond the addresses, so that it is this QP's.
-            body = data[:_BTH] + mutated(draw, data[_BTH:-4], draw.choice((3, 3, 3, 5)))
-            return body + icrc(body) if len(body) >= _BTH + 12 else body
+            return sealed(data[:_BTH] + mutated(draw, data[_BTH:-4], draw.choice((3, 3, 3, 5))))
 
 
 def is_endpoint(data: bytes) -> bool:

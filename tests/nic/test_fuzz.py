@@ -7,18 +7,24 @@ import random
 import pytest
 
 from pymodel.bench.nightly import report_figure
+from pymodel.nic.config import QpSettings
+from pymodel.nic.congestion import FixedWindow
 from pymodel.nic.events import Complete, FrameIn, FrameOut, PostReceive, PostWrite, WriteMemory
 from pymodel.nic.lifecycle import QpState
+from pymodel.nic.requester import RequesterState
+from pymodel.nic.responder import ResponderState
 from pymodel.wire.frame import Frame
 from pymodel.wire.headers import Bth, Eeth, Erth
-from pymodel.wire.parser import parse
+from pymodel.wire.parser import ParseError, parse
 from pymodel.wire.spec import DATA_OPCODES, AethSyndrome, DscpMap, NackReason, Opcode
-from tests.nic.frame_noise import icrc, noise
+from tests.nic.frame_noise import icrc, mutated, noise, sealed
+from tests.nic.harness import Pair, Weather
 from tests.nic.peer import BASE, OWN, OWN_QPN, PEER, acknowledge, arrive, nack, probe, sack, write
 from tests.nic.state import canonical
 from tests.nic.test_lifecycle import made
 
 RESET, INIT, RTR, RTS, ERROR = QpState
+INNER = 14 + 40  # Ethernet and outer IPv6
 MTU, FIRST_IN, FIRST_OUT = 1024, 7, 9  # as `made` has them
 LENGTH = 1 << 20
 ADDRESSES = PEER.to_bytes(16, "big") + OWN.to_bytes(16, "big")
@@ -27,7 +33,8 @@ ROUND = 500
 
 def seeds():
     """A frame of each kind that means something to the QP of `busy`."""
-    evs = {packet.psn: packet.ev.ev for packet in busy(RTS).qp(OWN_QPN).requester.window._packets.values()}
+    window = busy(RTS).qp(OWN_QPN).requester.window
+    evs = {window.psn(index): packet.ev.ev for index, packet in window._packets.items()}
     sent = FIRST_OUT + 5
     events = [
         write(FIRST_IN + 3 + i, bytes(MTU), opcode=opcode, msn=1 + i, va=BASE + 5000 * i)
@@ -147,3 +154,90 @@ def test_each_seed_means_something_to_a_qp_in_rts():
     # PSN sequence is no syndrome of MRC, and nobody sent the probe or the requests that three others answer.
     expected = [Opcode.ACKNOWLEDGE, Opcode.SACK, Opcode.ENDPOINT_RESPONSE, Opcode.ENDPOINT_RESPONSE]
     assert [frame.opcode for frame in silent] == expected
+
+
+# Between two devices, encapsulated
+
+
+def fates(pair):
+    """All that a frame could change in either half of both QPs."""
+    return [
+        (
+            qp.responder.window.cack_psn,
+            qp.responder.window.ooo_count,
+            qp.responder.state,
+            qp.responder._received,
+            qp.responder.delivery.completed,
+            qp.requester.window.unack_index,
+            qp.requester.window.next_index,
+            qp.requester.window.inflight,
+            qp.requester.window.sacked,
+            qp.requester.state,
+            [slot.state for slot in qp.requester.evs.slots()],
+        )
+        for qp in (pair.qp, pair.peer)
+    ]
+
+
+def weathered():
+    """Frames of every kind, with their receiver, from a run in bad weather."""
+    pair = Pair(Weather(seed=6, loss=0.2, duplicate=0.1), settings=QpSettings(mtu=256, ack_timeout=4), send_psn=0)
+    pair.write(bytes(range(256)) * 40)
+    pair.run()
+    found = [(1 - who, frame.data) for _, who, frame in pair.sent]
+    return [*found, (1, probe(7).data), (0, nack(3, 1, 9).data)]
+
+
+def pair_at_work():
+    """Two devices in the middle of a long write, from the same first PSN as the recorded frames."""
+    pair = Pair(settings=QpSettings(mtu=256), congestion=lambda: FixedWindow(30 * 330), send_psn=0, evs=4)
+    pair.write(bytes(range(256)) * 200)
+    for _ in range(20):
+        pair.step()
+    return pair
+
+
+def test_s07_no_frame_without_a_good_icrc_changes_anything():
+    """50,000 random, cut and mutated frames into both ends of a busy pair."""
+    draw = random.Random(2026)
+    found, pair = weathered(), pair_at_work()
+    before, refused = fates(pair), 0
+    for number in range(50_000):
+        who, data = draw.choice(found)
+        match number % 3:
+            case 0:
+                data = draw.randbytes(draw.randrange(300))
+            case 1:
+                data = data[: draw.randrange(len(data))] + draw.randbytes(draw.randrange(100))
+            case 2:
+                data = mutated(draw, data)
+        frame = parse(data)
+        if isinstance(frame, ParseError) or frame.trimmed:
+            actions = pair.devices[who].handle(FrameIn(draw.randrange(2), data), pair.now_ps)
+            assert {type(action) for action in actions} <= {FrameOut}
+            refused += 1
+    assert fates(pair) == before
+    assert refused > 40_000
+
+
+@pytest.mark.slow
+def test_no_frame_raises_or_writes_outside_its_region():
+    """50,000 mutated frames whose ICRC is good, so that every field takes every kind of value in the cores."""
+    draw = random.Random(2027)
+    found, pair, effects, failures = weathered(), pair_at_work(), 0, 0
+    for number in range(50_000):
+        if number % 400 == 0:
+            pair = pair_at_work()  # one for which many of the recorded PSNs are new
+        who, data = draw.choice(found)
+        data = sealed(mutated(draw, data[:-4], kinds=draw.choice((3, 3, 3, 5))), INNER)
+        for action in pair.devices[who].handle(FrameIn(draw.randrange(2), data), pair.now_ps):
+            effects += 1
+            if isinstance(action, WriteMemory):
+                assert who == 1
+                assert action.address >= BASE
+                assert action.address + len(action.data) <= BASE + len(pair.memory)
+        assert 0 <= pair.qp.requester.window.inflight <= 31 * 330
+        if pair.qp.requester.state is not RequesterState.READY or pair.peer.responder.state is not ResponderState.READY:
+            pair, failures = pair_at_work(), failures + 1
+    assert effects > 10_000
+    assert failures > 10

@@ -5,7 +5,7 @@ import pytest
 from pymodel.base.time import US
 from pymodel.nic.config import QpSettings
 from pymodel.nic.ev_table import EvTable
-from pymodel.nic.reverse import ReversePaths
+from pymodel.nic.reverse import NEVER_PS, ReversePaths
 from pymodel.paths.ev import EvRecord
 from pymodel.wire.spec import EndpointOp, Opcode
 from tests.nic.harness import DELAY, Pair
@@ -117,7 +117,7 @@ def test_probes_can_be_turned_off():
     for i in range(5):
         actions = nic.handle(write(i, b"x", msn=i), i * RTT)
         assert Opcode.ENDPOINT_REQUEST not in [f.opcode for f in frames(actions)]
-    assert nic.qp(OWN_QPN).responder.reverse.due_ps is None
+    assert nic.qp(OWN_QPN).responder.reverse.due_ps == NEVER_PS
 
 
 def test_a_dead_way_back_heals_within_a_few_round_trips():

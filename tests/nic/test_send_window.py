@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pymodel.base.errors import InputError
-from pymodel.nic.send_window import Packet, PacketState, SendWindow, mpr_from_psns, mpr_to_psns
+from pymodel.nic.send_window import PacketState, SendWindow, mpr_from_psns, mpr_to_psns
 
 MOD = 1 << 24
 SIZE = 100
@@ -37,8 +37,7 @@ def sent(first_psn, count, mpr=128):
 
 
 def send_new(window):
-    index = window.next_index
-    window.send(Packet(index, window.psn(index), None, 0, SIZE))
+    window.send_new(None, 0, SIZE, [None])
 
 
 def missing(window):
@@ -93,7 +92,7 @@ def test_lost_packets_come_back_oldest_first_and_within_the_limit():
     order = []
     while (packet := window.next_lost()) is not None:
         order.append(packet.index)
-        window.send(packet)
+        window.send_again(packet, None)
     assert order == [1, 3], "packet 4 lies beyond cack + MPR"
     window.acknowledge(window.psn(0), 1, 0)
     assert window.next_lost().index == 4
@@ -118,7 +117,7 @@ def test_packets_are_overtaken_by_new_ones_only():
     assert window.overtaken(6) == []
     packet = window.unacknowledged(0)
     window.lose(packet)
-    window.send(packet)  # again, behind packet 9
+    window.send_again(packet, None)  # again, behind packet 9
     window.acknowledge(MOD - 1, 1, 0b11_1111_1110)  # 1 to 9
     assert window.overtaken(1) == []
     for _ in range(5):
@@ -172,7 +171,7 @@ def test_s06_equals_the_rules_restated(first_psn, steps):
                 packet = window.next_lost()
                 assert (packet and packet.index) == (min(restated.lost) if restated.lost else None)
                 if packet is not None:
-                    window.send(packet)
+                    window.send_again(packet, None)
                     restated.lost.remove(packet.index)
             case ("sack", ahead, offset, bits):
                 cack = window.unack_index - 1 + ahead

@@ -70,6 +70,14 @@ def test_fields_of_writes(opcode: Opcode, ts: bool) -> None:
     found = [header for header in (frame.meth, frame.tseth, frame.reth, frame.immdt) if header is not None]
     assert tuple(found) == body(opcode, ts)
     assert (frame.ts, frame.rtx, frame.ack_req) == (ts, True, True)
+    assert frame.tx_timestamp == stamp
+    assert frame.target() == (0x7F0000001000, 0x00C0FFEE)
+
+
+@pytest.mark.parametrize(("rtx", "ack_req"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_prompt_writes_ask_for_a_sack_at_once(rtx: int, ack_req: int) -> None:
+    frame = frame_of(sample(Opcode.WRITE_ONLY, bth=bth(Opcode.WRITE_ONLY, ts=True, rtx=rtx, ack_req=ack_req)))
+    assert bool(frame.prompt) == bool(rtx or ack_req)
 
 
 def test_bodies_of_the_other_opcodes() -> None:
@@ -85,6 +93,7 @@ def test_bodies_of_the_other_opcodes() -> None:
 def test_asking_for_a_header_of_another_opcode_is_a_lookup_error() -> None:
     sack, write = frame_of(sample(Opcode.SACK)), frame_of(sample(Opcode.WRITE_ONLY))
     assert (sack.meth, sack.tseth, sack.reth, sack.immdt, write.immdt) == (None,) * 5
+    assert sack.tx_timestamp is None
     for ask in (lambda: write.seth, lambda: write.neth, lambda: sack.aeth, lambda: sack.eeth, sack.write_fields):
         with pytest.raises(LookupError, match="opcode 0x"):
             ask()

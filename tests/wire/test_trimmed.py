@@ -74,6 +74,7 @@ def test_trimmed_at_every_size(shape: str) -> None:
             continue
         assert isinstance(parsed, Frame)
         present = [parsed.meth, parsed.tseth, parsed.reth, parsed.immdt]
+        assert parsed.tx_timestamp == (None if parsed.tseth is None else parsed.tseth.tx_timestamp)
         ends = [front + 12 + end for end in (4, 8, 24, 28)]
         assert [header is not None for header in present] == [end <= size for end in ends]
         assert (parsed.payload, parsed.end) == (b"", size)
