@@ -33,7 +33,7 @@ def test_the_package_is_what_the_emitter_writes() -> None:
 
 
 def test_bodies_have_the_sizes_of_their_headers() -> None:
-    assert BODY_SIZES == (spec.AETH.size, spec.NETH.size, spec.SETH.size + spec.CC_STATE.size)
+    assert (spec.AETH.size, spec.NETH.size, spec.SETH.size + spec.CC_STATE.size) == BODY_SIZES
     assert spec.EETH.size == spec.EETH_OP_54.size == BODY_SIZES[-1]
 
 
