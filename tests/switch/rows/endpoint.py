@@ -115,6 +115,13 @@ ROWS = [
         Routed("fc00:0:101::", segments=["fc00:0:101:205:42::"], left=1).at(0),
         (Routed(CARRIER, segments=["fc00:0:101:205:42::"], left=0, hops=62).out(2),),
     ),
+    Row(
+        "End, and the segment begins with a uSID of this switch",
+        NODE,
+        0,
+        Routed(END, segments=["fc00:0:101:205:42::"], left=1).at(0),
+        (Routed(CARRIER, segments=["fc00:0:101:205:42::"], left=0, hops=62).out(2),),
+    ),
     _decapsulated("P11 USD by uN, no SRH", Routed("fc00:0:102::")),
     _decapsulated("P11 USD by End, no SRH", Routed("fc01:0:0:2::77")),
     _decapsulated("P10 USD by uN, no segments left", Routed("fc00:0:102::", **DONE)),

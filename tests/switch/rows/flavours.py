@@ -119,6 +119,27 @@ def table_lookup() -> list[Row]:
     ]
 
 
+def no_argument() -> list[Row]:
+    """What is no compressed SID has no argument, whatever bits follow its prefix, to the last."""
+    behind = "fc01:0:0:1:ffff:ffff:ffff:ffff"
+    done, left = Routed(behind, segments=[LAST], left=0), Routed(behind, segments=[LAST], left=1)
+    rows = []
+    for action, port in (("End", None), ("End_X", 3)):
+        table = _node("fc01:0:0:1::/64", action, usd=1, **({"port": port} if port else {}))
+        after = left.with_(destination=LAST, left=0, hops=63)
+        rows.append(Row(f"{action}, bits behind it, segment left", table, 0, left.at(0), (after.out(port or 2),)))
+        out = (done.with_(inner_hops=63).inside_out(port or 1),)
+        rows.append(Row(f"{action}, bits behind it, USD", table, 0, done.at(0), out, counts=("first.USD",)))
+    table = _node("fc01:0:0:1::/64", "uDT6")
+    out = (done.with_(inner_hops=63).inside_out(1),)
+    rows.append(Row("uDT6, bits behind it", table, 0, done.at(0), out, counts=("first.DT6",)))
+    rows.append(Row("uDT6, bits behind it, segment left", table, 0, left.at(0), drop="drop_bad_srh"))
+    table = _node("fc01:0:0:1::/64", "loopback")
+    rows.append(Row("loopback, bits behind it", table, 0, done.at(0), drop="drop_upper_layer"))
+    rows.append(Row("loopback, bits behind it, segment left", table, 0, left.at(0), drop="drop_bad_srh"))
+    return rows
+
+
 def congestion_marks() -> list[Row]:
     """RFC 6040 figure 4 in both DSCP modes, by each behaviour that decapsulates."""
     rows = []
@@ -175,4 +196,4 @@ def lengths() -> list[Row]:
     return rows
 
 
-ROWS = [*combinations(), *table_lookup(), *congestion_marks(), *lengths()]
+ROWS = [*combinations(), *table_lookup(), *no_argument(), *congestion_marks(), *lengths()]
