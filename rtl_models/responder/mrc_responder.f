@@ -3,6 +3,7 @@ rtl_models/common/mrc_rx_pkg.sv
 rtl_models/common/mrc_ram.sv
 rtl_models/common/mrc_ram_forward.sv
 rtl_models/common/mrc_find_first.sv
+rtl_models/common/mrc_popcount.sv
 rtl_models/common/mrc_skid_buffer.sv
 rtl_models/common/mrc_stream_assert.sv
 rtl_models/common/mrc_arbiter.sv
@@ -15,6 +16,11 @@ rtl_models/responder/mrc_psn_bitmap.sv
 rtl_models/responder/mrc_psn_tracker_assert.sv
 rtl_models/responder/mrc_psn_tracker.sv
 rtl_models/responder/mrc_delivery_pkg.sv
+rtl_models/responder/mrc_delivery_gate.sv
+rtl_models/responder/mrc_delivery_count.sv
+rtl_models/responder/mrc_delivery_stash.sv
+rtl_models/responder/mrc_delivery_state.sv
+rtl_models/responder/mrc_delivery_walker.sv
 rtl_models/responder/mrc_delivery.sv
 rtl_models/responder/responder_pkg.sv
 rtl_models/responder/mrc_event_arbiter.sv
