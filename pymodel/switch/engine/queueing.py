@@ -21,7 +21,7 @@ from pymodel.base.time import S, serialisation_ps
 __all__ = ["DEFAULT_DEPTH", "PortQueues"]
 
 DEFAULT_DEPTH = 2**31 - 1
-"""Packets that a queue holds until its depth is set: the greatest that BMv2 takes. What is lost is up to the program."""
+"""Packets that a queue holds until its depth is set: the greatest BMv2 takes. What is lost is up to the program."""
 
 
 class _Queue:
