@@ -68,7 +68,7 @@ OF_REPLY = (
     Patch("the outer length without the SRH", _FRAME, "16'(IPV6_BYTES) + extra;", "16'(IPV6_BYTES);"),
     Patch("the SRH is not announced", _FRAME, "packet_i.routing ? NEXT_HEADER_ROUTING : ", ""),
     Patch(
-        "two bytes of the ICRC the other way round",
+        "two bytes of the ICRC swapped",
         _FRAME,
         "{icrc_i[7:0], icrc_i[15:8],",
         "{icrc_i[15:8], icrc_i[7:0],",
