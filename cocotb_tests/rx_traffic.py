@@ -118,16 +118,16 @@ def outcome(data: bytes, options: spec.WireOptions = DEFAULT_OPTIONS) -> Outcome
     return Outcome(None, desc, payload)
 
 
-def _outer(rng: random.Random, inner: bytes, dscp: int, ecn: int, units: int | None) -> bytes:
-    """An outer IPv6 header for `inner`, with an SRH of `units` times 8 bytes behind its first 8, or without one."""
+def _outer(rng: random.Random, inner: bytes, dscp: int, ecn: int, srh_units: int | None) -> bytes:
+    """An outer IPv6 header for `inner`, with an SRH of `srh_units` times 8 bytes behind its first 8, or without one."""
     routing = b""
-    if units is not None:
-        last = rng.randrange(units // 2)
-        srh = Srh(hdr_ext_len=units, last_entry=last, segments_left=rng.randint(0, last + 1))
-        routing = srh.pack() + rng.randbytes(8 * units)
+    if srh_units is not None:
+        last = rng.randrange(srh_units // 2)
+        srh = Srh(hdr_ext_len=srh_units, last_entry=last, segments_left=rng.randint(0, last + 1))
+        routing = srh.pack() + rng.randbytes(8 * srh_units)
     header = Ipv6(
         dscp=dscp, ecn=ecn, flow_label=rng.getrandbits(20), payload_length=len(routing) + len(inner),
-        next_header=NextHeader.IPV6 if units is None else NextHeader.ROUTING,
+        next_header=NextHeader.IPV6 if srh_units is None else NextHeader.ROUTING,
         hop_limit=rng.getrandbits(8), src=rng.getrandbits(128), dst=rng.getrandbits(128),
     )  # fmt: skip
     return header.pack() + routing + inner
@@ -180,11 +180,11 @@ class Traffic:
         dscp: int | None = None,
         shape: int | None = None,
         ts: bool | None = None,
-        units: int | None = None,
+        srh_units: int | None = None,
     ) -> tuple[bytes, int]:
         """A good frame, and where its inner IP header begins.
 
-        `shape` is 0 for IPv4, 1 for IPv6, 2 with an outer header, 3 with an SRH of `units` times 8 bytes too.
+        `shape` is 0 for IPv4, 1 for IPv6, 2 with an outer header, 3 with an SRH of `srh_units` times 8 bytes too.
         """
         rng = self.rng
         opcode = rng.choice(_WRITES if rng.random() < 0.6 else _OPCODES) if opcode is None else opcode
@@ -221,10 +221,10 @@ class Traffic:
         if shape < 2:
             return data, _L3
         outer_ecn = rng.choice((ecn, ecn, Ecn.ECT0, Ecn.ECT1, Ecn.CE if ecn else ecn))
-        if shape == 3 and units is None:
-            units = rng.choice((2, 2, 2, 3, 4, 6, 7, 8, 9, rng.randint(2, 40), rng.randint(2, 255)))
+        if shape == 3 and srh_units is None:
+            srh_units = rng.choice((2, 2, 2, 3, 4, 6, 7, 8, 9, rng.randint(2, 40), rng.randint(2, 255)))
         inner = data[_L3:]
-        frame = data[:_L3] + _outer(rng, inner, dscp, outer_ecn, units)
+        frame = data[:_L3] + _outer(rng, inner, dscp, outer_ecn, srh_units)
         return frame, len(frame) - len(inner)
 
     def trimmed(self) -> bytes:
@@ -369,6 +369,8 @@ def of_length(traffic: Traffic, length: int) -> bytes:
         data = traffic.good(opcode=Opcode.ACKNOWLEDGE, shape=0)[0]
     else:
         size = max(0, room // 4 * 4 - traffic.rng.randrange(4))
-        data = traffic.good(opcode=Opcode.WRITE_ONLY, size=size, shape=shape, ts=ts, units=2 if shape == 3 else None)[0]
+        data = traffic.good(
+            opcode=Opcode.WRITE_ONLY, size=size, shape=shape, ts=ts, srh_units=2 if shape == 3 else None
+        )[0]
     assert length - 3 <= len(data) <= length or room < 0, (length, len(data))
     return data.ljust(length, b"\x5a")

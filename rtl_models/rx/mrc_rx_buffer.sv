@@ -7,7 +7,7 @@
 // Read side: a verdict for each payload, in their order. A payload to be placed leaves as a command
 // and its beats; one that is not is passed over in one clock, while the bus carries others.
 //
-// Latency: 4 clocks from a verdict to the payload's first beat, 3 to its command. Throughput: a beat
+// Latency: 4 clocks from a verdict to the command and the first beat. Throughput: a beat
 // each clock on both sides, without a gap between payloads. A verdict always finds room if no more
 // than VERDICTS payloads wait for theirs to be carried out, as `settled_o` tells.
 
