@@ -72,6 +72,12 @@ class Golden:
             return State.RESET
         return _STATES[self.device.qp(qp).responder.state]
 
+    def received(self, qp: int) -> int:
+        """Nominal bytes of a QP, more with each packet that is placed; 0 in reset."""
+        if qp not in self._rows or not self.device.qp(qp).addresses:
+            return 0
+        return self.device.qp(qp).responder._received
+
     def answer(self, qp: int) -> Answer:
         """What a query says; of a QP in reset only its state counts."""
         state = self.state(qp)

@@ -13,12 +13,14 @@ from typing import Any, TypeVar
 from cocotb_tests.receive_golden import Golden
 from cocotb_tests.receive_rows import (
     ACCEPTED,
+    BODY_BYTES,
     DROP_CODES,
     DROP_NAMES,
     MAX_FRAME_BYTES,
     OVERFLOW,
     OVERSIZE,
     PORTS,
+    Answer,
     Command,
     Completion,
     EventKind,
@@ -31,7 +33,7 @@ from cocotb_tests.receive_rows import (
     Trace,
 )
 from pymodel.nic.config import DeviceConfig
-from pymodel.nic.events import Action, Complete, FrameOut, WriteMemory
+from pymodel.nic.events import Action, Complete, FrameOut, Notify, WriteMemory
 from pymodel.wire import spec
 from pymodel.wire.frame import Frame
 from pymodel.wire.parser import ParseError, parse
@@ -42,6 +44,29 @@ _STRAYS = (Opcode.SACK, Opcode.NACK, Opcode.ACKNOWLEDGE)
 _STATUS = {"success": 0, "flushed": 1}
 _WRAP = 1 << 32
 _BODY_AT = spec.UDP.size + spec.BTH.size
+
+_ENGINE_DROPS = {
+    "unknown_qp": "unknown QP",
+    "qp_not_ready": "QP not ready",
+    "wrong_address": "wrong address",
+    "wrong_p_key": "wrong P_Key",
+}
+_ENGINE_EVENTS = {
+    "above_dropped": "psn_above_window",
+    "trimmed_dropped": "trimmed_dropped",
+    "placed": "placed",
+    "quiet": "quiet timer",
+    "no_way_back": "no_way_back",
+    "completed": "success",
+    "flushed": "flushed",
+}
+_ENDPOINT_DROPS = {
+    "wrong_address": "wrong address",
+    "unknown_qp": "unknown QP",
+    "no_request": "endpoint response to no request",
+    "operation": "endpoint operation",
+    "no_way_back": "no way back",
+}
 
 _T = TypeVar("_T")
 
@@ -108,23 +133,31 @@ def collect(actions: Iterable[Action], cause: tuple[int, Frame] | None, into: Tr
             into.completions.append(
                 Completion(action.qpn, status, action.wr_id & 0xFFFF, action.byte_count, action.immediate or 0)
             )
+            into.happened[action.status] += 1
+        elif isinstance(action, Notify):
+            into.happened[action.kind] += 1
 
 
 def take_frame(golden: Golden, port: int, frame: Frame, now: int, into: Trace) -> None:
     """Let the model take an accepted frame, and add what follows to what is to be seen."""
     data = frame.data
     if frame.opcode in _ENDPOINT:
+        dropped = golden.endpoint.dropped
+        stranded = dropped["no way back"]
         actions = golden.request(port, data)
         collect(actions, None, into)
-        if actions and frame.opcode == Opcode.ENDPOINT_REQUEST and frame.erth.op == EndpointOp.PORT_STATUS_UPDATE:
+        taken = actions or dropped["no way back"] > stranded  # its news counts even if no answer finds a way
+        if taken and frame.opcode == Opcode.ENDPOINT_REQUEST and frame.erth.op == EndpointOp.PORT_STATUS_UPDATE:
             source = int.from_bytes(frame.addresses[:16], "big")
             into.notices.append(Notice(source, frame.erth.port_status_mask, frame.psn & 0xFFFF))
         return
-    before = golden.device.dropped.total()
+    before, received = golden.device.dropped.total(), golden.received(frame.dest_qp)
     collect(golden.frame(port, data, now), (port, frame), into)
+    into.happened["placed"] += golden.received(frame.dest_qp) != received
     if frame.opcode in _STRAYS and golden.device.dropped.total() == before:
         at = frame._udp + _BODY_AT
-        into.strays.append(Stray(frame.dest_qp, frame.opcode, frame.psn, data[at : frame.end - spec.ICRC_BYTES]))
+        body = data[at : frame.end - spec.ICRC_BYTES]
+        into.strays.append(Stray(frame.dest_qp, frame.opcode, frame.psn, body.ljust(BODY_BYTES, b"\0")))
 
 
 def take_command(golden: Golden, command: Command, now: int, into: Trace) -> None:
@@ -132,6 +165,14 @@ def take_command(golden: Golden, command: Command, now: int, into: Trace) -> Non
     collect(golden.command(command, now), None, into)
     if command.op is Op.QUERY:
         into.answers.append(golden.answer(command.qp))
+
+
+def _said(answer: Answer) -> Answer:
+    """What an answer to a query promises: of a QP in reset its state alone, and of one that failed not its window, on
+    which PSNs go on to be recorded without any effect."""
+    if answer.state == State.RESET:
+        return Answer(answer.qp, answer.state, 0, 0, 0, 0, 0)
+    return answer if answer.state == State.READY else answer._replace(cack=0, ooo_count=0)
 
 
 class Follower:
@@ -143,6 +184,8 @@ class Follower:
         """What happened, by name: for coverage, and for the counters of the RTL."""
         self.dropped: list[Counter[str]] = [Counter() for _ in range(PORTS)]
         """Frames that ports dropped, by port and cause."""
+        self.accepted, self.sent = [0] * PORTS, [0] * PORTS
+        """Frames that ports took, and that they sent."""
         self.latest = 0
         """Most clocks between a quiet timer's deadline and its expiry."""
         self._now = 0
@@ -212,19 +255,43 @@ class Follower:
             self.met["quiet timer, too late"] += 1
         collect(self.golden.expire(qp, now), None, expected)
 
+    def counters(self) -> dict[str, int]:
+        """What the RTL's counters must show, by the names of its registers, since reset."""
+        met, ports = self.met, range(PORTS)
+        due = {f"port_count[{port}].accepted": self.accepted[port] for port in ports}
+        due |= {f"port_count[{port}].sent": self.sent[port] for port in ports}
+        due |= {f"port_count[{port}].{name.lower()}": self.dropped[port][name] for port in ports for name in DROP_NAMES}
+        engine = {name: self.golden.device.dropped[cause] for name, cause in _ENGINE_DROPS.items()}
+        engine |= {name: met[kind] for name, kind in _ENGINE_EVENTS.items()}
+        engine |= {f"endpoint_{name}": self.golden.endpoint.dropped[cause] for name, cause in _ENDPOINT_DROPS.items()}
+        engine["endpoint_notice_overflow"] = 0
+        return due | {f"engine_count.{name}": count for name, count in engine.items()}
+
+    def compare_counters(self, shown: dict[str, int]) -> None:
+        """Compare the RTL's counters with what must have been counted. AssertionError names those that differ.
+
+        Answers that find no way back are counted by kind in the RTL and only together in the model.
+        """
+        kinds = [shown[f"engine_count.{kind}"] for kind in ("sack", "nack", "ack", "nak", "endpoint_answered")]
+        assert sum(kinds) == sum(self.sent) + self.met["no_way_back"], f"answers: {kinds}, {self.met['no_way_back']}"
+        wrong = [
+            f"{name}: {shown[name]}, expected {due}" for name, due in self.counters().items() if shown[name] != due
+        ]
+        assert not wrong, f"counters of the RTL: {'; '.join(wrong)}"
+
     def _compare(self, trace: Trace, expected: Trace) -> None:
         met = self.met
+        met.update(expected.happened)
         for port in range(PORTS):
             replies = trace.replies[port], expected.replies[port]
             met["replies"] += compare(f"replies of port {port}", *replies, reply_key)
-            met["placed"] += compare(f"DMA of port {port}", trace.placed[port], expected.placed[port])
+            met["with payload"] += compare(f"DMA of port {port}", trace.placed[port], expected.placed[port])
+            self.sent[port] += len(trace.replies[port])
+            self.accepted[port] += trace.outcomes[port].count(ACCEPTED)
         met["completions"] += compare(
             "completions of QP", trace.completions, expected.completions, lambda each: each.qp
         )
-        seen = [each if each.state != State.RESET else each._replace(**_UNSAID) for each in trace.answers]
-        met["answers"] += compare("answers to queries", seen, expected.answers)
+        answers = [_said(each) for each in trace.answers], [_said(each) for each in expected.answers]
+        met["answers"] += compare("answers to queries", *answers)
         met["notices"] += compare("notices", trace.notices, expected.notices)
         met["strays"] += compare("answers to requesters", trace.strays, expected.strays)
-
-
-_UNSAID = {"cack": 0, "ooo_count": 0, "completed": 0, "received": 0, "unanswered": 0}

@@ -148,7 +148,8 @@ class Noise:
         rng, half = self.rng, PSN_SPACE // 2
         packet = self._any(sender)
         window = sender.window
-        ahead = rng.choice((window + 200, window + 4000, half - 1 - window, -1, -5, -window, -4000, half + 3))
+        # Never one that might still be awaited: under it stands another packet.
+        ahead = rng.choice((window + 200, window + 4000, half - 1 - window, -2 * window - 600, -5000, half + 3))
         psn = (sender.belief.cack_psn + ahead) % PSN_SPACE
         transport = sender.transport(packet._replace(psn=psn), rtx=rng.random() < 0.5)
         return self.world.frame(rng, port, sender.peer, transport, sender.payload(packet))

@@ -5,6 +5,7 @@ The order of fields and the numbers are those of `rtl_models/common/mrc_rx_pkg.s
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from pymodel.wire.parser import ParseCause
 PORTS = 8
 CLOCK_PS = 4000
 MAX_FRAME_BYTES = 9216
+BODY_BYTES = 36
 
 
 class Op(IntEnum):
@@ -232,3 +234,5 @@ class Trace:
     answers: list[Answer] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
+    happened: Counter[str] = field(default_factory=Counter)
+    """In the model only: what else it said, by name."""
