@@ -8,16 +8,15 @@ it.
 from __future__ import annotations
 
 import json
-import re
 import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from pymodel.base.errors import InputError
 from pymodel.base.toolpath import ROOT
 from pymodel.bench.figure import Figure, Outcome, Step
+from pymodel.bench.memory import peak_mib
 from pymodel.cosim.run import run_scenario
 from pymodel.cosim.scenario import load
 
@@ -57,23 +56,12 @@ def _run_once() -> tuple[float, float, float]:
     return packets / seconds, seconds, peak_mib
 
 
-def _peak_mib() -> float:
-    """Peak of resident memory of this process since it began.
-
-    `getrusage` would also count that of the process which started it, from before this program was loaded.
-    """
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    assert found, "Linux always tells"
-    return int(found[1]) / 1024
-
-
 def _main() -> int:
     scenario = load(SCENARIO)
     began = time.perf_counter()
     result = run_scenario(scenario)
     seconds = time.perf_counter() - began
-    print(json.dumps([sum(result.packets_by_plane.values()), seconds, _peak_mib()]))
+    print(json.dumps([sum(result.packets_by_plane.values()), seconds, peak_mib()]))
     return 0 if result.ok else 1
 
 

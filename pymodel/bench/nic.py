@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import heapq
 import random
-import re
 import subprocess
 import sys
 import time
 from collections import deque
-from pathlib import Path
 
 from pymodel.base.errors import InputError
 from pymodel.base.time import US
 from pymodel.base.toolpath import ROOT
 from pymodel.bench.figure import Figure, Outcome, Step, medians
+from pymodel.bench.memory import peak_mib
 from pymodel.nic.attach import End, connect, device_for
 from pymodel.nic.config import QpSettings
 from pymodel.nic.congestion import FixedWindow
@@ -102,14 +101,14 @@ class BackToBack:
 
     def _deliver(self) -> None:
         """Let frames arrive until a message completes or none is on its way."""
-        before, flying, heap, devices = self.completed, self._flying, self._heap, self.devices
+        before, flying, heap = self.completed, self._flying, self._heap
         while flying and self.completed == before:
             to, arrival = flying.popleft()
             if to:
                 self._now_ps += PACKET_PS
                 if heap and heap[0][0] <= self._now_ps:
                     self._expire()
-            self._carry_out(to, devices[to].handle(arrival, self._now_ps))
+            self._give(to, arrival)
 
     def _expire(self) -> None:
         """Let the timers that are due run out."""
@@ -120,10 +119,7 @@ class BackToBack:
                 self._give(who, TimerFired(key, generation))
 
     def _give(self, who: int, event: Event) -> None:
-        self._carry_out(who, self.devices[who].handle(event, self._now_ps))
-
-    def _carry_out(self, who: int, actions: list[Action]) -> None:
-        for action in actions:
+        for action in self.devices[who].handle(event, self._now_ps):
             if isinstance(action, FrameOut):
                 self._flying.append((1 - who, FrameIn(action.port, action.data)))
             elif isinstance(action, WriteMemory):
@@ -172,9 +168,7 @@ def _peak_mib(packets: int) -> float:
 def _main(packets: int) -> None:
     """Send `packets` and print the peak of memory of this process in MiB."""
     BackToBack().run(packets)
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
-    assert found, "Linux always tells"
-    print(int(found[1]) / 1024)
+    print(peak_mib())
 
 
 if __name__ == "__main__":

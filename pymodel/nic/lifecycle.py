@@ -15,7 +15,7 @@ from pymodel.base.errors import InputError
 from pymodel.nic.config import QpConfig
 from pymodel.wire.spec import ENDPOINT_QP
 
-__all__ = ["OPTIONAL", "REQUIRED", "QpInformation", "QpState", "require_step", "validated"]
+__all__ = ["OPTIONAL", "REQUIRED", "QpError", "QpInformation", "QpState", "require_step", "validated"]
 
 
 class QpState(Enum):
@@ -31,6 +31,19 @@ class QpState(Enum):
     """Receives and sends."""
     ERROR = "ERROR"
     """Flushes work."""
+
+
+class QpError(Enum):
+    """Why a QP went to ERROR by itself: the first thing that went wrong, seen from this end."""
+
+    RETRY_EXCEEDED = "no answer after the last retry"
+    REMOTE_INVALID_REQUEST = "the peer said NAK invalid request"
+    REMOTE_ACCESS = "the peer said NAK remote access error"
+    REMOTE_OPERATION = "the peer said NAK remote operation error or NACK UNEXP_EVENT"
+    LOCAL_ACCESS = "a write of the peer named an unknown key or left its region"
+    LOCAL_REQUEST = "a write of the peer was longer than an MTU, or a first or middle packet was not full"
+    WIMM_EXCEEDED = "the peer had more writes with immediate in flight than agreed"
+    NO_RECEIVE = "a write with immediate found no receive work request"
 
 
 REQUIRED: Mapping[QpState, tuple[str, ...]] = {
@@ -71,6 +84,8 @@ class QpInformation:
     qpn: int
     state: QpState
     attributes: Mapping[str, Any]
+    error: QpError | None = None
+    """Why it went to ERROR by itself; None when it did not, or software took it there."""
 
 
 def require_step(qpn: int, state: QpState, to: QpState, given: Iterable[str]) -> None:

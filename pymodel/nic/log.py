@@ -1,12 +1,15 @@
 """The event and action log of a device, and its replay (docs/interfaces.md, docs/nic.md).
 
-JSON Lines. The first line says what the device is: its configuration, QPs and memory regions. Every later one is an
-event that it was given or an action that followed, with the time in ps; bytes are in hex:
+JSON Lines. The first line says what the device is: its configuration, and the QPs and memory regions that it had when
+the log began. Every later one is an event that it was given, a call that changed it, or an action that followed, with
+the time in ps; bytes are in hex:
 
+    {"t": 0, "event": "ModifyQp", "qpn": 3, "to": "INIT", "attributes": {"hint": 0, "evs": [...], "congestion": null}}
     {"t": 4000000, "event": "FrameIn", "port": 0, "data": "02..."}
     {"t": 4000000, "action": "WriteMemory", "address": 139637976731648, "data": "00..."}
 
-A replay makes the device anew, gives it the events, and compares each action. RTL benches write and read the same.
+A replay makes the device anew, gives it the events, makes the calls, and compares each action. RTL benches write and
+read the same.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 import json
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Any, TextIO
@@ -24,8 +27,10 @@ from pymodel.nic.config import DeviceConfig, QpConfig
 from pymodel.nic.congestion import CongestionControl, FixedWindow, NoCongestionControl
 from pymodel.nic.device import Device
 from pymodel.nic.events import Action, Event, Payload
-from pymodel.nic.memory import MemoryRegion
+from pymodel.nic.lifecycle import QpState
+from pymodel.nic.memory import MemoryRegion, RegionTable
 from pymodel.nic.pattern import Pattern
+from pymodel.nic.queue_pair import QueuePair
 from pymodel.wire.spec import HEADERS, Header
 
 __all__ = ["SCHEMA", "Recorder", "Replay", "replay"]
@@ -37,15 +42,71 @@ _ACTIONS = {kind.__name__: kind for kind in typing.get_args(Action)}
 _HEADERS = {header.name: header for header in HEADERS}
 
 
-class Recorder:
-    """A device that keeps a log: `handle` does what the device's does, and writes it down.
+# The calls of `Device` that change it, as the log has them beside the events.
 
-    Made once the device has its QPs and regions. Congestion control is kept for the two controllers without state.
+
+@dataclass(frozen=True, slots=True)
+class _CreateQp:
+    qpn: int
+
+    def make(self, device: Device, now_ps: int) -> list[Action]:
+        device.create_qp(self.qpn)
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class _ModifyQp:
+    qpn: int
+    to: QpState
+    attributes: dict[str, Any]
+
+    def make(self, device: Device, now_ps: int) -> list[Action]:
+        return device.modify_qp(self.qpn, self.to, now_ps=now_ps, **self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class _DestroyQp:
+    qpn: int
+
+    def make(self, device: Device, now_ps: int) -> list[Action]:
+        return device.destroy_qp(self.qpn)
+
+
+@dataclass(frozen=True, slots=True)
+class _RegisterRegion:
+    r_key: int
+    address: int
+    length: int
+
+    def make(self, device: Device, now_ps: int) -> list[Action]:
+        device.regions.restore(MemoryRegion(self.r_key, self.address, self.length))
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class _DeregisterRegion:
+    r_key: int
+
+    def make(self, device: Device, now_ps: int) -> list[Action]:
+        device.regions.deregister(self.r_key)
+        return []
+
+
+_Call = _CreateQp | _ModifyQp | _DestroyQp | _RegisterRegion | _DeregisterRegion
+_CALLS: dict[str, Any] = {kind.__name__[1:]: kind for kind in typing.get_args(_Call)}
+
+
+class Recorder(Device):
+    """A device that keeps a log: it does what the device does, and writes down events, calls and actions.
+
+    It takes over `device`, whose QPs are in RTS and have done nothing yet; what it has later is made by calls.
+    Congestion control is kept for the two controllers without state. A call or event that is refused leaves no line.
     """
 
     def __init__(self, device: Device, file: TextIO) -> None:
-        self._device = device
+        vars(self).update(vars(device))  # no copy: what `device` has made goes on
         self._file = file
+        self._now_ps = 0
         self._write(
             {
                 "schema": SCHEMA,
@@ -56,17 +117,62 @@ class Recorder:
                 "regions": [_encode(region) for region in device.regions],
             }
         )
+        self.regions = _RecordedRegions(device.regions, self._note)
 
     def handle(self, event: Event, now_ps: int) -> list[Action]:
         """Give `event` to the device, and write down the event and what follows."""
-        self._write({"t": now_ps, "event": type(event).__name__, **_encode(event)})
-        actions = self._device.handle(event, now_ps)
-        for action in actions:
-            self._write({"t": now_ps, "action": type(action).__name__, **_encode(action)})
+        self._now_ps = now_ps
+        actions = super().handle(event, now_ps)
+        self._follow(type(event).__name__, _encode(event), actions)
         return actions
+
+    def create_qp(self, qpn: int) -> QueuePair:
+        """As the device's, written down."""
+        qp = super().create_qp(qpn)
+        self._note(_CreateQp(qpn))
+        return qp
+
+    def modify_qp(self, qpn: int, to: QpState, *, now_ps: int = 0, **attributes: Any) -> list[Action]:
+        """As the device's, written down."""
+        self._now_ps = max(self._now_ps, now_ps)
+        if "congestion" in attributes:
+            _window(attributes["congestion"])  # before anything changes
+        actions = super().modify_qp(qpn, to, now_ps=self._now_ps, **attributes)
+        self._note(_ModifyQp(qpn, to, attributes), actions)
+        return actions
+
+    def destroy_qp(self, qpn: int) -> list[Action]:
+        """As the device's, written down."""
+        actions = super().destroy_qp(qpn)
+        self._note(_DestroyQp(qpn), actions)
+        return actions
+
+    def _note(self, call: _Call, actions: Sequence[Action] = ()) -> None:
+        self._follow(type(call).__name__[1:], _encode(call), actions)
+
+    def _follow(self, kind: str, values: dict[str, Any], actions: Sequence[Action]) -> None:
+        self._write({"t": self._now_ps, "event": kind, **values})
+        for action in actions:
+            self._write({"t": self._now_ps, "action": type(action).__name__, **_encode(action)})
 
     def _write(self, line: dict[str, Any]) -> None:
         self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+class _RecordedRegions(RegionTable):
+    """The regions of a recorder, which `note` writes down."""
+
+    def __init__(self, regions: RegionTable, note: Callable[[_Call], None]) -> None:
+        vars(self).update(vars(regions))  # no copy: the QPs that are there look into the same table
+        self._note = note
+
+    def restore(self, region: MemoryRegion) -> None:
+        super().restore(region)
+        self._note(_RegisterRegion(region.r_key, region.address, region.length))
+
+    def deregister(self, r_key: int) -> None:
+        super().deregister(r_key)
+        self._note(_DeregisterRegion(r_key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +196,12 @@ def replay(lines: Iterable[str], name: str = "log") -> Replay:
         if "event" in line:
             if pending:
                 return Replay(count, compared, f"{where}: the replay also did {_text(pending[0])}")
-            event = _decode_line(line, "event", _EVENTS, where)
-            pending = device.handle(event, line["t"])
+            event = _decode_line(line, "event", _EVENTS | _CALLS, where)
+            try:
+                given = isinstance(event, tuple(_EVENTS.values()))
+                pending = device.handle(event, line["t"]) if given else event.make(device, line["t"])
+            except InputError as error:
+                return Replay(count, compared, f"{where}: the replay refused the {line['event']}: {error}")
             count += 1
         else:
             logged = _decode_line(line, "action", _ACTIONS, where)
@@ -112,9 +222,13 @@ def _text(action: Action) -> str:
 def _window(congestion: CongestionControl) -> int | None:
     if isinstance(congestion, NoCongestionControl):
         return None
-    if isinstance(congestion, FixedWindow):
+    if type(congestion) is FixedWindow:
         return congestion.cwnd
     raise InputError("NIC log", type(congestion).__name__, "no congestion control or a fixed window")
+
+
+def _controller(window: int | None) -> CongestionControl:
+    return NoCongestionControl() if window is None else FixedWindow(window)
 
 
 def _device(first: dict[str, Any], where: str) -> Device:
@@ -123,8 +237,7 @@ def _device(first: dict[str, Any], where: str) -> Device:
     try:
         device = Device(_decode(DeviceConfig, first["device"]))
         for qp in first["qps"]:
-            congestion = NoCongestionControl() if qp["window"] is None else FixedWindow(qp["window"])
-            device.add_qp(_decode(QpConfig, qp["config"]), congestion)
+            device.add_qp(_decode(QpConfig, qp["config"]), _controller(qp["window"]))
         for region in first["regions"]:
             device.regions.restore(_decode(MemoryRegion, region))
     except (KeyError, TypeError, ValueError) as error:
@@ -166,8 +279,12 @@ def _encode(value: Any) -> Any:
         return value.hex()
     if isinstance(value, Enum):
         return value.name
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return [_encode(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _encode(each) for name, each in value.items()}
+    if isinstance(value, FixedWindow):
+        return _window(value)
     return value
 
 
@@ -184,6 +301,11 @@ def _decode(hint: Any, value: Any) -> Any:
     if is_dataclass(hint):
         hints = typing.get_type_hints(hint)
         return hint(**{name: _decode(hints[name], part) for name, part in value.items()})  # type: ignore[operator]
+    if hint == dict[str, Any]:  # attributes of a QP
+        hints = {**typing.get_type_hints(QpConfig), "congestion": CongestionControl}
+        return {name: _decode(hints[name], part) for name, part in value.items()}
+    if hint is CongestionControl:
+        return _controller(value)
     if hint is Payload:
         return _decode(Pattern if isinstance(value, dict) else bytes, value)
     if hint is bytes:

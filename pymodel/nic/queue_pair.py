@@ -13,7 +13,7 @@ from pymodel.nic.congestion import CongestionControl
 from pymodel.nic.ev_table import EvSlot, EvTable
 from pymodel.nic.events import Action, Command, Complete, PostReceive, PostWrite, TimerFired
 from pymodel.nic.framing import Framer
-from pymodel.nic.lifecycle import OPTIONAL, REQUIRED, QpInformation, QpState, require_step, validated
+from pymodel.nic.lifecycle import OPTIONAL, REQUIRED, QpError, QpInformation, QpState, require_step, validated
 from pymodel.nic.memory import RegionTable
 from pymodel.nic.ports import PortStates
 from pymodel.nic.prober import PortBudget, Prober
@@ -124,12 +124,18 @@ class QueuePair:
             raise InputError(f"QP {self.qpn} in {self._state.value}", "no EVs for answers", "one that has reached RTR")
         return self._control_evs
 
+    @property
+    def error(self) -> QpError | None:
+        """Why the QP went to ERROR by itself; None when it did not."""
+        halves = self._requester, self._responder
+        return next((half.error for half in halves if half is not None and half.error is not None), None)
+
     def query(self) -> QpInformation:
         """State and attributes."""
         known = dict(self._attributes)
         if self._config is not None:
             known |= {each.name: getattr(self._config, each.name) for each in fields(QpConfig) if each.name != "qpn"}
-        return QpInformation(self.qpn, self._state, known)
+        return QpInformation(self.qpn, self._state, known, self.error)
 
     def modify(self, to: QpState, attributes: dict[str, Any]) -> list[Action]:
         """Take a step of the QP's life and return what follows. InputError when there is no such step."""

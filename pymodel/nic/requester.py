@@ -14,6 +14,7 @@ from pymodel.nic.congestion import CongestionControl
 from pymodel.nic.ev_table import EvSlot, EvTable
 from pymodel.nic.events import Action, Complete, Notify, PostWrite, TimerFired
 from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer
+from pymodel.nic.lifecycle import QpError
 from pymodel.nic.message import Message
 from pymodel.nic.prober import Prober
 from pymodel.nic.reverse import ReversePaths
@@ -41,11 +42,18 @@ _RCVD_BYTES = Serial(RCVD_BYTES_BITS)
 LEAST_GAP_PACKETS = 5
 """Fewest newer packets that must overtake a packet before it is called lost (mrc-facts.md 2.4)."""
 
-_NAK_STATUS = {
-    AethSyndrome.NAK_INVALID_REQUEST: "remote invalid request",
-    AethSyndrome.NAK_REMOTE_ACCESS: "remote access error",
-    AethSyndrome.NAK_REMOTE_OPERATION: "remote operation error",
+_OF_NAK = {
+    AethSyndrome.NAK_INVALID_REQUEST: QpError.REMOTE_INVALID_REQUEST,
+    AethSyndrome.NAK_REMOTE_ACCESS: QpError.REMOTE_ACCESS,
+    AethSyndrome.NAK_REMOTE_OPERATION: QpError.REMOTE_OPERATION,
 }
+_STATUS = {
+    QpError.RETRY_EXCEEDED: "retry exceeded",
+    QpError.REMOTE_INVALID_REQUEST: "remote invalid request",
+    QpError.REMOTE_ACCESS: "remote access error",
+    QpError.REMOTE_OPERATION: "remote operation error",
+}
+"""What the completion of the write says that is to blame."""
 _NONE, _SKIP_ONCE = int(SackM.NONE), int(SackM.SKIP_ONCE)
 _SACK, _NACK = int(Opcode.SACK), int(Opcode.NACK)
 _BUSY = (NackReason.NO_BITMAP, NackReason.NO_PKT_BUFFER, NackReason.NO_RESOURCE)
@@ -81,6 +89,8 @@ class Requester:
         self.evs = evs
         self.congestion = congestion
         self.state = RequesterState.READY
+        self.error: QpError | None = None
+        """What went wrong here; None when the QP failed elsewhere, or did not."""
         self.ack_timer = Timer(f"qp{config.qpn}/ack")
         self.tail_timer = Timer(f"qp{config.qpn}/tail")
         self.pause_timer = Timer(f"qp{config.qpn}/pause")
@@ -248,7 +258,7 @@ class Requester:
     def _on_nack(self, frame: Frame, now_ps: int, out: list[Action]) -> None:
         neth = frame.neth
         if neth.reason == NackReason.UNEXP_EVENT:
-            self._fail("remote operation error", self._open_message(neth.nack_psn), out)
+            self._fail(QpError.REMOTE_OPERATION, self._open_message(neth.nack_psn), out)
             return
         if neth.reason == NackReason.TRIMMED:
             self.evs.skip_once(neth.entropy)
@@ -271,8 +281,8 @@ class Requester:
         aeth = frame.aeth
         if aeth.syndrome <= AethSyndrome.ACK:
             self.messages_acknowledged = aeth.msn
-        elif aeth.syndrome in _NAK_STATUS:
-            self._fail(_NAK_STATUS[AethSyndrome(aeth.syndrome)], self._open_message(frame.psn), out)
+        elif aeth.syndrome in _OF_NAK:
+            self._fail(_OF_NAK[AethSyndrome(aeth.syndrome)], self._open_message(frame.psn), out)
 
     def _round_trip_ps(self, sent: int, now_ps: int) -> int | None:
         if not self.config.timestamps:
@@ -291,7 +301,7 @@ class Requester:
         oldest = self._open_message(self.window.psn(self.window.unack_index))
         backoff = self.config.backoff_retries
         if self._expiries > self.config.linear_retries + backoff and backoff != EXPONENTIAL_RETRIES_FOREVER:
-            self._fail("retry exceeded", oldest, out)
+            self._fail(QpError.RETRY_EXCEEDED, oldest, out)
             return
         if oldest is not None:
             oldest.timeouts += 1
@@ -336,10 +346,14 @@ class Requester:
     def abort(self, out: list[Action]) -> None:
         """The other half of the QP failed: flush all work."""
         if self.state is RequesterState.READY:
-            self._fail("flushed", None, out)
+            self._flush("flushed", None, out)
 
-    def _fail(self, status: str, culprit: Message | None, out: list[Action]) -> None:
-        """The QP goes to ERROR: `culprit` completes with `status`, all other open work is flushed."""
+    def _fail(self, error: QpError, culprit: Message | None, out: list[Action]) -> None:
+        """The QP goes to ERROR: `culprit` completes with what went wrong, all other open work is flushed."""
+        self.error = error
+        self._flush(_STATUS[error], culprit, out)
+
+    def _flush(self, status: str, culprit: Message | None, out: list[Action]) -> None:
         self.state = RequesterState.ERROR
         out.append(Notify("qp_error", (("qpn", self.config.qpn),)))
         self.work.fail(status, culprit, out)

@@ -14,6 +14,7 @@ from pymodel.nic.config import QpConfig
 from pymodel.nic.delivery import Delivery
 from pymodel.nic.events import Action, FrameOut, Notify, TimerFired, WriteMemory
 from pymodel.nic.framing import TIMESTAMP, TIMESTAMP_UNIT_PS, Framer
+from pymodel.nic.lifecycle import QpError
 from pymodel.nic.memory import Access, RegionTable
 from pymodel.nic.receive_window import ArrivalClass, ReceiveWindow
 from pymodel.nic.reverse import ReversePaths
@@ -59,6 +60,14 @@ _PSN_MASK, _OFFSET_LIMIT = PSN.mask, 1 << 15
 _COUNTED = NOMINAL_OVERHEAD_BYTES - Udp.SIZE
 
 
+_NAK = {
+    QpError.LOCAL_ACCESS: AethSyndrome.NAK_REMOTE_ACCESS,
+    QpError.LOCAL_REQUEST: AethSyndrome.NAK_INVALID_REQUEST,
+    QpError.WIMM_EXCEEDED: AethSyndrome.NAK_INVALID_REQUEST,
+    QpError.NO_RECEIVE: AethSyndrome.NAK_INVALID_REQUEST,
+}
+
+
 class ResponderState(Enum):
     """What the responder does with packets."""
 
@@ -87,6 +96,8 @@ class Responder:
         self._mtu = config.mtu
         self._sack_threshold = config.sack_threshold
         self.state = ResponderState.READY
+        self.error: QpError | None = None
+        """What went wrong here; None when the QP failed elsewhere, or did not."""
         self.window = ReceiveWindow(mpr_to_psns(config.responder_mpr_units), config.receive_psn)
         self.delivery = Delivery(config.qpn, receives)
         self.quiet_timer = Timer(f"qp{config.qpn}/quiet")
@@ -156,9 +167,9 @@ class Responder:
         start, end, opcode = frame.payload_start, frame.payload_end, frame.opcode
         length = end - start
         if length != self._mtu or opcode in _IMMEDIATE or self._regions.check(r_key, va, length) is not _GRANTED:
-            syndrome = self._fault(frame, length, r_key, va)
-            if syndrome is not None:
-                self._fail(syndrome, psn, out)
+            error = self._fault(frame, length, r_key, va)
+            if error is not None:
+                self._fail(error, psn, out)
                 return
         if length:
             out.append(WriteMemory(va, frame.data[start:end]))
@@ -169,7 +180,7 @@ class Responder:
             fields = frame.write_fields()
             delivery.landed(fields.msn, psn, fields.dma_length, fields.immediate)
         if delivery.ends and not delivery.advance(window.cack_psn, out):
-            self._fail(AethSyndrome.NAK_INVALID_REQUEST, psn, out)
+            self._fail(QpError.NO_RECEIVE, psn, out)
             return
 
         counted = length if length > SACK_MIN_BYTES_PER_PACKET else SACK_MIN_BYTES_PER_PACKET
@@ -181,18 +192,18 @@ class Responder:
         if self.quiet_timer.deadline_ps is None:
             self.quiet_timer.start(now_ps + self.config.base_rtt_ps, out)
 
-    def _fault(self, frame: Frame, length: int, r_key: int, va: int) -> AethSyndrome | None:
+    def _fault(self, frame: Frame, length: int, r_key: int, va: int) -> QpError | None:
         """What is wrong with a write, or None. Its DMALen is not looked at (mrc-facts.md 1.6)."""
         mtu = self.config.mtu
         if length != mtu and (length > mtu or frame.opcode in _FULL):
-            return AethSyndrome.NAK_INVALID_REQUEST
+            return QpError.LOCAL_REQUEST
         # IBTA: a write of no bytes touches no memory, and its key is not looked at.
         if length and self._regions.check(r_key, va, length) is not _GRANTED:
-            return AethSyndrome.NAK_REMOTE_ACCESS
+            return QpError.LOCAL_ACCESS
         if frame.opcode in _IMMEDIATE:
             before = self.delivery.immediates_before(frame.write_fields().rqmsn)
             if before >= self.config.responder_wimm:
-                return AethSyndrome.NAK_INVALID_REQUEST
+                return QpError.WIMM_EXCEEDED
         return None
 
     def _on_trimmed(self, frame: Frame, reason: NackReason, now_ps: int, out: list[Action]) -> None:
@@ -326,10 +337,11 @@ class Responder:
 
     # Failure
 
-    def _fail(self, syndrome: AethSyndrome, psn: int, out: list[Action]) -> None:
+    def _fail(self, error: QpError, psn: int, out: list[Action]) -> None:
         """A write that must not take effect: the QP goes to ERROR and says why, now and to every later write."""
         self.state = ResponderState.REFUSED
-        self._nak = (syndrome, psn)
+        self.error = error
+        self._nak = (_NAK[error], psn)
         out.append(Notify("qp_error", (("qpn", self.config.qpn),)))
         self._send_nak(out)
         self.stop_timers(out)

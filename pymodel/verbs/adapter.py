@@ -23,7 +23,7 @@ from pymodel.paths.ev import EvRecord
 from pymodel.verbs.cc_profile import CcProfile
 from pymodel.verbs.errors import VerbsError
 from pymodel.verbs.ev_profile import Ev, EvProfile, EvState
-from pymodel.verbs.events import AsyncEvent, AsyncEventType, EvEvent, EvEventQueue
+from pymodel.verbs.events import QP_EVENT, AsyncEvent, AsyncEventType, EvEvent, EvEventQueue
 from pymodel.verbs.profiles import EvFormatProfile, Profile, ProfileState
 from pymodel.verbs.queue_pair import NO_PROFILE, Qp
 from pymodel.wire.spec import (
@@ -187,7 +187,9 @@ class Adapter:
     def _failed(self, qp: Qp) -> None:
         if not qp.failed:
             qp.failed = True
-            qp.context.events.append(AsyncEvent(AsyncEventType.QP_FATAL, qp))
+            reason = qp.core.error
+            kind = AsyncEventType.QP_FATAL if reason is None else QP_EVENT.get(reason, AsyncEventType.QP_FATAL)
+            qp.context.events.append(AsyncEvent(kind, qp, reason))
 
     def _ev_event(self, qp: Qp, ev: int, state: EvState) -> None:
         number = qp.attr.ev_profile_id

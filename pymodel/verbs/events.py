@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from pymodel.nic.lifecycle import QpError
 from pymodel.verbs.completion import BoundedQueue, CompletionChannel, CompletionQueue
 from pymodel.verbs.ev_profile import Ev, EvState
 from pymodel.verbs.queue_pair import Qp
@@ -13,7 +14,7 @@ from pymodel.verbs.queue_pair import Qp
 if TYPE_CHECKING:
     from pymodel.verbs.context import Context
 
-__all__ = ["AsyncEvent", "AsyncEventType", "EvEvent", "EvEventQueue"]
+__all__ = ["QP_EVENT", "AsyncEvent", "AsyncEventType", "EvEvent", "EvEventQueue"]
 
 
 class AsyncEventType(Enum):
@@ -21,6 +22,8 @@ class AsyncEventType(Enum):
 
     CQ_ERR = "a completion queue overran"
     QP_FATAL = "a QP went to ERROR by itself"
+    QP_REQ_ERR = "a QP went to ERROR: a request of the peer was against the rules"
+    QP_ACCESS_ERR = "a QP went to ERROR: a write of the peer had no right to its memory"
     PORT_ACTIVE = "a port came up"
     PORT_ERR = "a port went down"
 
@@ -31,6 +34,17 @@ class AsyncEvent:
 
     event_type: AsyncEventType
     element: CompletionQueue | Qp | int
+    reason: QpError | None = None
+    """Why the QP failed; None where it did so because its completion queue overran, and in other events."""
+
+
+QP_EVENT = {
+    QpError.LOCAL_ACCESS: AsyncEventType.QP_ACCESS_ERR,
+    QpError.LOCAL_REQUEST: AsyncEventType.QP_REQ_ERR,
+    QpError.WIMM_EXCEEDED: AsyncEventType.QP_REQ_ERR,
+    QpError.NO_RECEIVE: AsyncEventType.QP_REQ_ERR,
+}
+"""The event of a QP that failed as responder, as IBTA names it; every other failure is QP_FATAL."""
 
 
 @dataclass(frozen=True, slots=True)

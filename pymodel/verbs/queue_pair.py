@@ -11,7 +11,7 @@ from enum import Enum, IntFlag
 from typing import TYPE_CHECKING
 
 from pymodel.nic.events import Complete
-from pymodel.nic.lifecycle import QpState
+from pymodel.nic.lifecycle import QpError, QpState
 from pymodel.nic.queue_pair import QueuePair
 from pymodel.verbs.completion import CompletionQueue
 from pymodel.verbs.errors import VerbsError
@@ -111,6 +111,8 @@ class QpAttr:
     """Move to this state."""
     cur_state: QpState | None = None
     """The call depends on the QP being in this state."""
+    error: QpError | None = None
+    """Why the QP went to ERROR by itself; said by a query, never set."""
     p_key: int | None = None
     hint: QpHint | NoHint | None = None
     ev_profile_id: int | None = None
@@ -191,7 +193,7 @@ class Qp:
 
     def query(self) -> QpAttr:
         """Every attribute as it stands, the state included."""
-        return replace(self.attr, state=self.state)
+        return replace(self.attr, state=self.state, error=self.core.error)
 
     def refuse(self, found: str, expected: str, code: int = errno.EINVAL) -> VerbsError:
         """An error about this QP."""
@@ -204,8 +206,10 @@ class Qp:
         given = {
             each.name: getattr(attr, each.name)
             for each in fields(attr)
-            if each.name not in ("state", "cur_state") and getattr(attr, each.name) is not None
+            if each.name not in ("state", "cur_state", "error") and getattr(attr, each.name) is not None
         }
+        if attr.error is not None:
+            raise self.refuse(f"error {attr.error.name}", "no error, which is only queried")
         to = attr.state or self.state
         if self.state not in _PREVIOUS[to]:
             legal = ", ".join(state.value for state in QpState if self.state in _PREVIOUS[state])

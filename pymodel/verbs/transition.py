@@ -29,13 +29,13 @@ def modify(qp: Qp, attr: QpAttr, now_ps: int) -> None:
     to = attr.state or qp.state
     match to:
         case QpState.RESET:
-            adapter.perform(adapter.device.modify_qp(qp.qpn, QpState.RESET))
+            adapter.perform(adapter.device.modify_qp(qp.qpn, QpState.RESET, now_ps=now_ps))
             release(qp)
             qp.clear()
             return
         case QpState.ERROR:
             qp.failed = True  # as asked for: no event
-            adapter.perform(adapter.device.modify_qp(qp.qpn, QpState.ERROR))
+            adapter.perform(adapter.device.modify_qp(qp.qpn, QpState.ERROR, now_ps=now_ps))
             return
         case QpState.INIT:
             _to_init(adapter, qp, merged)

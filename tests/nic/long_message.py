@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 
 from pymodel.base.time import US, EventQueue
+from pymodel.bench.memory import peak_mib
 from pymodel.nic.attach import End, connect, device_for
 from pymodel.nic.config import QpSettings
 from pymodel.nic.congestion import FixedWindow
@@ -83,8 +83,8 @@ def transfer(length: int) -> int:
 def main(length: int) -> None:
     began = time.process_time()
     packets = transfer(length)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    print(json.dumps({"packets": packets, "peak_mib": peak, "seconds": round(time.process_time() - began)}))
+    seconds = round(time.process_time() - began)
+    print(json.dumps({"packets": packets, "peak_mib": round(peak_mib()), "seconds": seconds}))
 
 
 if __name__ == "__main__":

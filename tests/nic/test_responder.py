@@ -15,7 +15,7 @@ from pymodel.nic.events import (
     TimerFired,
     WriteMemory,
 )
-from pymodel.nic.lifecycle import QpState
+from pymodel.nic.lifecycle import QpError, QpState
 from pymodel.nic.responder import ResponderState
 from pymodel.wire.headers import Ipv6
 from pymodel.wire.spec import DEFAULT_OPTIONS, AethSyndrome, CcType, Ecn, NackReason, NextHeader, Opcode, SackM
@@ -93,25 +93,27 @@ def test_dma_length_bounds_nothing(length):
 
 
 FAULTS = [
-    ("unknown key", write(1, b"x", r_key=5 << 8), AethSyndrome.NAK_REMOTE_ACCESS),
-    ("wrong tag", write(1, b"x", r_key=1), AethSyndrome.NAK_REMOTE_ACCESS),
-    ("a byte in front of the region", write(1, b"xy", va=BASE - 1), AethSyndrome.NAK_REMOTE_ACCESS),
-    ("a byte behind the region", write(1, b"xy", va=BASE + (1 << 20) - 1), AethSyndrome.NAK_REMOTE_ACCESS),
-    ("around the end of the address space", write(1, b"xy", va=(1 << 64) - 1), AethSyndrome.NAK_REMOTE_ACCESS),
-    ("more than an MTU", write(1, bytes(MTU + 4)), AethSyndrome.NAK_INVALID_REQUEST),
-    ("a first packet that is not full", write(1, bytes(MTU - 4), opcode=FIRST), AethSyndrome.NAK_INVALID_REQUEST),
-    ("a middle packet without payload", write(1, b"", opcode=MIDDLE), AethSyndrome.NAK_INVALID_REQUEST),
+    ("unknown key", write(1, b"x", r_key=5 << 8), QpError.LOCAL_ACCESS),
+    ("wrong tag", write(1, b"x", r_key=1), QpError.LOCAL_ACCESS),
+    ("a byte in front of the region", write(1, b"xy", va=BASE - 1), QpError.LOCAL_ACCESS),
+    ("a byte behind the region", write(1, b"xy", va=BASE + (1 << 20) - 1), QpError.LOCAL_ACCESS),
+    ("around the end of the address space", write(1, b"xy", va=(1 << 64) - 1), QpError.LOCAL_ACCESS),
+    ("more than an MTU", write(1, bytes(MTU + 4)), QpError.LOCAL_REQUEST),
+    ("a first packet that is not full", write(1, bytes(MTU - 4), opcode=FIRST), QpError.LOCAL_REQUEST),
+    ("a middle packet without payload", write(1, b"", opcode=MIDDLE), QpError.LOCAL_REQUEST),
     (
         "an immediate without a receive",
         write(0, b"x", opcode=Opcode.WRITE_ONLY_IMMEDIATE),
-        AethSyndrome.NAK_INVALID_REQUEST,
+        QpError.NO_RECEIVE,
     ),
 ]
 
 
-@pytest.mark.parametrize(("event", "syndrome"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
-def test_a_fault_draws_a_nak_and_ends_the_qp(event, syndrome):
+@pytest.mark.parametrize(("event", "error"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
+def test_a_fault_draws_a_nak_and_ends_the_qp(event, error):
+    syndrome = AethSyndrome.NAK_REMOTE_ACCESS if error is QpError.LOCAL_ACCESS else AethSyndrome.NAK_INVALID_REQUEST
     nic = responder_device()
+    assert nic.query_qp(OWN_QPN).error is None
     psn = frames([FrameOut(0, event.data)])[0].psn
     actions = nic.handle(event, 0)
     nak = answer(actions, Opcode.ACKNOWLEDGE)
@@ -120,6 +122,7 @@ def test_a_fault_draws_a_nak_and_ends_the_qp(event, syndrome):
         assert of(actions, WriteMemory) == []
         assert responder(nic).window.cack_psn == MOD - 1
     assert responder(nic).state is ResponderState.REFUSED
+    assert nic.query_qp(OWN_QPN).error is error
     again = nic.handle(full(0), 0)
     assert opcodes(again) == [Opcode.ACKNOWLEDGE], "the NAK may have been lost"
     assert of(again, WriteMemory) == []

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pymodel.nic.events import Complete, Notify, PortChange
+from pymodel.nic.lifecycle import QpError
 from pymodel.verbs.application import (
     ack_async_event,
     ack_cq_events,
@@ -383,10 +384,16 @@ def test_a_bad_key_or_range_fails_both_qps_and_writes_nothing(case: str) -> None
     assert statuses == {1: WcStatus.REM_ACCESS_ERR, 2: WcStatus.WR_FLUSH_ERR, 8: WcStatus.WR_FLUSH_ERR}
     assert [(done.wr_id, done.status) for done in pair.sides[1].poll()] == [(9, WcStatus.WR_FLUSH_ERR)]
     assert pair.sides[1].memory.data == bytes(SIZE)
+    told = {
+        here: (AsyncEventType.QP_FATAL, QpError.REMOTE_ACCESS),
+        there: (AsyncEventType.QP_ACCESS_ERR, QpError.LOCAL_ACCESS),
+    }
     for side, qp in zip(pair.sides, (here, there), strict=True):
         assert query_qp(qp).state is QpState.ERROR
         event = get_async_event(side.context)
-        assert (event.event_type, event.element) == (AsyncEventType.QP_FATAL, qp)
+        kind, reason = told[qp]
+        assert (event.event_type, event.element, event.reason) == (kind, qp, reason)
+        assert query_qp(qp).error is reason
         refused(errno.EBUSY, lambda qp=qp: destroy_qp(qp), "1 events")
         ack_async_event(event)
         refused(errno.EINVAL, lambda event=event: ack_async_event(event))
@@ -400,7 +407,48 @@ def test_a_peer_that_is_gone_ends_in_retry_exceeded() -> None:
     pair.write(0, here, 0, 10, signaled=False)
     pair.run()
     assert [done.status for done in pair.sides[0].poll()] == [WcStatus.RETRY_EXC_ERR]
-    assert get_async_event(pair.sides[0].context).event_type is AsyncEventType.QP_FATAL
+    event = get_async_event(pair.sides[0].context)
+    assert (event.event_type, event.reason) == (AsyncEventType.QP_FATAL, QpError.RETRY_EXCEEDED)
+    modify_qp(here, QpAttr(state=QpState.RESET), pair.now_ps)
+    assert query_qp(here).error is None
+
+
+def test_a_qp_that_software_takes_to_error_has_no_reason_and_its_peer_learns_of_it() -> None:
+    pair = Pair()
+    here, there = pair.connect()
+    modify_qp(there, QpAttr(state=QpState.ERROR), pair.now_ps)
+    pair.settle(1)
+    pair.write(0, here, 0, 10)
+    pair.run()
+    assert (query_qp(there).error, query_qp(here).error) == (None, QpError.REMOTE_OPERATION)
+    assert [done.status for done in pair.sides[0].poll()] == [WcStatus.REM_OP_ERR]
+    refused(errno.EAGAIN, lambda: get_async_event(pair.sides[1].context))
+
+
+@pytest.mark.parametrize(
+    ("receives", "immediates", "reason"),
+    [(0, 1, QpError.NO_RECEIVE), (8, 3, QpError.WIMM_EXCEEDED)],
+    ids=["no receive", "more immediates than agreed"],
+)
+def test_a_request_against_the_rules_is_a_request_error_there(receives: int, immediates: int, reason: QpError) -> None:
+    pair = Pair()
+    here, there = pair.connect(changes=({}, {"max_wimm_dest": 1}))
+    for wr_id in range(receives):
+        pair.receive(1, there, wr_id)
+    if reason is QpError.WIMM_EXCEEDED:  # the first packet is late, so that no immediate can complete before
+        sent, pair.loss = iter(range(1000)), lambda sender, data: sender == 0 and next(sent) == 0
+    for wr_id in range(immediates):
+        pair.write(0, here, 0, 10, wr_id=wr_id, imm=wr_id)
+    pair.run()
+    event = get_async_event(pair.sides[1].context)
+    assert (event.event_type, event.element, event.reason) == (AsyncEventType.QP_REQ_ERR, there, reason)
+    event = get_async_event(pair.sides[0].context)
+    assert (event.event_type, event.reason) == (AsyncEventType.QP_FATAL, QpError.REMOTE_INVALID_REQUEST)
+
+
+def test_an_error_is_queried_and_never_set(side: Side) -> None:
+    qp = side.qp()
+    refused(errno.EINVAL, lambda: modify_qp(qp, replace(INIT, error=QpError.NO_RECEIVE), 0), "only queried")
 
 
 # Memory
@@ -445,9 +493,9 @@ def test_a_completion_queue_that_overruns_takes_its_qp_down() -> None:
     assert small.lost == 3
     assert query_qp(here).state is QpState.ERROR
     events = [get_async_event(pair.sides[0].context) for _ in range(2)]
-    assert [(event.event_type, event.element) for event in events] == [
-        (AsyncEventType.CQ_ERR, small),
-        (AsyncEventType.QP_FATAL, here),
+    assert [(event.event_type, event.element, event.reason) for event in events] == [
+        (AsyncEventType.CQ_ERR, small, None),
+        (AsyncEventType.QP_FATAL, here, None),
     ]
     refused(errno.EAGAIN, lambda: get_async_event(pair.sides[0].context))
 
