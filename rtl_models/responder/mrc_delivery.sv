@@ -10,8 +10,9 @@
 // delivery share no advance: the tracker's output register in between is enough for an event a clock.
 // Latency: 16 enabled clocks from the clock in which ev_valid_i and ev_ready_o are high to the first
 // clock of res_valid_o, as long as nothing waits; a result that is not taken stops it a clock later.
-// Completions: one each clock out of a QP, 5 clocks to go to the next QP. They never stop the events,
-// but for the last resort below, and wait with them while a result is not taken.
+// Completions: one each clock of one QP, 8 clocks from its last one to the next QP's first one; the first
+// comes 25 enabled clocks behind its event's acceptance. They never stop the events, but for the last
+// resort below, and wait with them while a result is not taken.
 //
 // What waits, and all behind it:
 //   * DELIVERY_RESET, until all completions of before have been made. Its QP's stash is cleared in the

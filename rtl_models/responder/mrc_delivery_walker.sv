@@ -10,8 +10,8 @@
 // its receive, and once the QP has failed all other receives are flushed. The walk ends at the first
 // number for which there is nothing to say.
 //
-// Throughput: a completion each clock within a QP; 7 enabled clocks from the last one of a QP to the
-// first one of the next.
+// Throughput: a completion each clock within a QP; the first one of the next QP comes 8 enabled clocks
+// behind the last one of a QP.
 
 `default_nettype none
 
@@ -69,7 +69,8 @@ module mrc_delivery_walker
   // ---------------------------------------------------------------- stages 14 and 15: the queue
   logic entries_14, exits_14, push_15, silent_15, entry_15;
   logic [QP_W-1:0] qp_15;
-  logic pop, queue_valid, head_entry, unused_ready;
+  logic pop, queue_valid, head_entry;
+  logic queue_ready;  // always
   logic [QP_W-1:0] head_qp;
   logic [$clog2(QPS + 1)-1:0] queued;
 
@@ -123,11 +124,11 @@ module mrc_delivery_walker
       .clk_i,
       .rst_ni,
       .valid_i(push_15 && advance_i),
-      .ready_o(unused_ready),  // it has a place for every QP
-      .data_i({entry_15, qp_15}),
+      .ready_o(queue_ready),
+      .data_i ({entry_15, qp_15}),
       .valid_o(queue_valid),
       .ready_i(pop && advance_i),
-      .data_o({head_entry, head_qp}),
+      .data_o ({head_entry, head_qp}),
       .count_o(queued)
   );
 
@@ -262,6 +263,37 @@ module mrc_delivery_walker
       .ready_i(cqe_ready_i),
       .data_o (cqe_o)
   );
+
+`ifndef SYNTHESIS
+  logic [MSN_W-1:0] msn_3;
+  always_ff @(posedge clk_i) begin
+    if (advance_i && cqe_room) msn_3 <= walk_msn_i;
+  end
+
+  mrc_delivery_assert #(
+      .QPS(QPS)
+  ) u_invariants (
+      .clk_i,
+      .rst_ni,
+      .advance_i,
+      .valid_i,
+      .qp_i,
+      .failed_i,
+      .completed_i,
+      .release_i(release_3 && cqe_room),
+      .success_i(complete_3),
+      .release_qp_i(qp_q),
+      .number_i(number_3),
+      .msn_i(msn_3),
+      .end_i(end_3 && cqe_room),
+      .wipe_i,
+      .wipe_qp_i
+  );
+
+  // It has a place for every QP, and each is in it once.
+  QueueHasRoom :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) push_15 |-> queue_ready);
+`endif
 
 endmodule
 
