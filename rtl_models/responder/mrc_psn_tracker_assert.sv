@@ -54,10 +54,22 @@ module mrc_psn_tracker_assert
   logic [WINDOW_W-1:0] window_q[STAGES:1];  // what an event saw when it was issued
   logic [WINDOW_W-1:0] largest_q[STAGES:1];
 
+  // The same as the event in the last stage found it: one of before the QP's first set-up means nothing.
+  logic [QPS-1:0] known_before_q[STAGES:1];
+
   initial known_q = '0;  // nothing is known before the first reset either
   always_ff @(posedge clk_i) begin
     if (!rst_ni) known_q <= '0;
     else if (advance_i && init_done_i) known_q[init_qp_i] <= 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      for (int s = 1; s <= STAGES; s++) known_before_q[s] <= '0;
+    end else if (advance_i) begin
+      known_before_q[1] <= known_q;
+      for (int s = 2; s <= STAGES; s++) known_before_q[s] <= known_before_q[s-1];
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -117,7 +129,7 @@ module mrc_psn_tracker_assert
                    decided |-> PSN_W'(held) < PSN_W'(largest_q[STAGES]));
 
   logic from_head;
-  assign from_head = sack_valid_i && known_q[sack_qp_i] && sack_base_i == sack_cack_i + 1'b1;
+  assign from_head = sack_valid_i && known_before_q[STAGES][sack_qp_i] && sack_base_i == sack_cack_i + 1'b1;
 
   HeadIsNotReceived :
   assert property (@(posedge clk_i) disable iff (!rst_ni) from_head |-> !sack_bit_0_i);

@@ -20,6 +20,7 @@ rtl_models/responder/mrc_delivery_gate.sv
 rtl_models/responder/mrc_delivery_count.sv
 rtl_models/responder/mrc_delivery_stash.sv
 rtl_models/responder/mrc_delivery_state.sv
+rtl_models/responder/mrc_delivery_assert.sv
 rtl_models/responder/mrc_delivery_walker.sv
 rtl_models/responder/mrc_delivery.sv
 rtl_models/responder/responder_pkg.sv

@@ -114,7 +114,7 @@ module mrc_responder_tables
       .rdata_o(soft_o.mpr_units),
       .we_i(is_ready || is_mpr),
       .waddr_i(qp),
-      .wdata_i(window > MPR_MAX ? MPR_MAX : window)
+      .wdata_i(window > MPR_MAX ? MPR_MAX : window == '0 ? 8'd1 : window)
   );
 
   mrc_ram_forward #(
