@@ -7,9 +7,7 @@
 // lie in RAM. Nothing that software does holds up traffic: a command waits for its turn among the
 // engine's events, and the mailbox is busy meanwhile.
 //
-// Latency: a write takes effect 2 clocks after its address and data were accepted, a command is offered
-// to the engine 4 clocks after `go`; an event is in its counter within 40 clocks. Throughput: an access
-// every 2 clocks or so, of a counter every 10.
+// Latency: an event is in its counter within 40 clocks. Throughput: one access at a time.
 
 `default_nettype none
 
