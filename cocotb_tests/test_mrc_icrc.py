@@ -21,6 +21,7 @@ from pymodel.wire.headers import Bth, Ipv4, Ipv6, Udp
 from pymodel.wire.icrc import icrc
 from pymodel.wire.spec import ICRC_BYTES, IP_VERSION_6
 
+MODULE = "cocotb_tests.test_mrc_icrc"
 BEAT_BYTES = 64
 LATENCY = 3
 # scapy's test/contrib/roce.uts, and mrc-facts.md A.3: packet and ICRC
@@ -132,5 +133,5 @@ SOURCES = (
 @pytest.mark.rtl
 @pytest.mark.slow
 def test_good_and_wrong_packets_of_every_length(tmp_path: Path) -> None:
-    figures = simulate(build(Design("mrc_icrc_bench", SOURCES)), "cocotb_tests.test_mrc_icrc", tmp_path, {})
+    figures = simulate(build(Design("mrc_icrc_bench", SOURCES)), MODULE, tmp_path, {})
     assert figures["packets"] > 2000

@@ -213,6 +213,14 @@ SOURCES = (
 )
 BEATS = 512
 VERDICTS = 64
+OF_THE_BUFFER = (
+    "a_verdict_is_carried_out_at_once",
+    "verdicts_always_find_room",
+    "drops_on_every_beat_R11",
+    "overflow_drops_whole_frames",
+    "a_full_buffer_is_used_to_its_last_beat",
+    "refused_payloads_cost_no_bus_time",
+)
 
 
 def bench(waves: bool = False) -> Build:
@@ -248,12 +256,4 @@ def test_full_rate_for_every_length(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_store_and_forward(tmp_path: Path) -> None:
     assert BEATS * 64 > MAX_FRAME_BYTES
-    tests = (
-        "a_verdict_is_carried_out_at_once",
-        "verdicts_always_find_room",
-        "drops_on_every_beat_R11",
-        "overflow_drops_whole_frames",
-        "a_full_buffer_is_used_to_its_last_beat",
-        "refused_payloads_cost_no_bus_time",
-    )
-    run(tmp_path, tests)
+    run(tmp_path, OF_THE_BUFFER)

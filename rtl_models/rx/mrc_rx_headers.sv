@@ -189,6 +189,7 @@ module mrc_rx_headers
   rx_desc_t desc_d;
   write_body_t write_body;
   logic ts, trimmed, trimmed_lasthop;
+  logic [LENGTH_W:0] udp_end;  // from the IPv4 header on
   logic [LENGTH_W:0] ahead;  // of the payload, from the UDP header on, and the ICRC
 
   always_comb begin
@@ -246,53 +247,23 @@ module mrc_rx_headers
       else if (fields_q.outer.ecn == ECN_ECT1 && fields_q.ecn == ECN_ECT0) desc_d.ecn = ECN_ECT1;
     end
 
+    udp_end = {1'b0, fields_q.udp.length} + (LENGTH_W + 1)'(IPV4_BYTES);
     ahead = (LENGTH_W + 1)'(UDP_BYTES + BTH_BYTES + ICRC_BYTES)
         + (LENGTH_W + 1)'(fields_q.body_bytes) + (ts ? (LENGTH_W + 1)'(TSETH_BYTES) : '0);
-    lengths_d = '{
-        desc: desc_d,
-        before_checksum: fields_q.before_checksum,
-        behind_checksum: fields_q.behind_checksum,
-        ipv6: fields_q.outer.ipv6,
-        is_write: fields_q.is_write,
-        ip_length_bad:
-        cut_q
-        || (
-        fields_q.outer.encapsulated
-        && (
-        fields_q.outer.room_bad || fields_q.outer.room != fields_q.length
-        )
-        ),
-        udp_length_bad:
-        fields_q.outer.ipv6
-        ?
-        fields_q.udp.length != fields_q.length
-        : {
-        1'b0
-        ,
-        fields_q.udp.length
-        } + (
-        LENGTH_W + 1
-        )'(
-        IPV4_BYTES
-        ) != {
-        1'b0
-        ,
-        fields_q.length
-        },
-        padded: {1'b0, fields_q.udp.length} - ahead,
-        pad: fields_q.bth.pad_count,
-        ecn_bad:
-        fields_q.outer.encapsulated
-        &&
-        fields_q.outer.ecn
-        ==
-        ECN_CE
-        &&
-        fields_q.ecn
-        ==
-        ECN_NOT_ECT,
-        oversize: oversize_q
-    };
+    lengths_d.desc = desc_d;
+    lengths_d.before_checksum = fields_q.before_checksum;
+    lengths_d.behind_checksum = fields_q.behind_checksum;
+    lengths_d.ipv6 = fields_q.outer.ipv6;
+    lengths_d.is_write = fields_q.is_write;
+    lengths_d.ip_length_bad = cut_q || (fields_q.outer.encapsulated
+        && (fields_q.outer.room_bad || fields_q.outer.room != fields_q.length));
+    if (fields_q.outer.ipv6) lengths_d.udp_length_bad = fields_q.udp.length != fields_q.length;
+    else lengths_d.udp_length_bad = udp_end != {1'b0, fields_q.length};
+    lengths_d.padded = {1'b0, fields_q.udp.length} - ahead;
+    lengths_d.pad = fields_q.bth.pad_count;
+    lengths_d.ecn_bad = fields_q.outer.encapsulated && fields_q.outer.ecn == ECN_CE
+        && fields_q.ecn == ECN_NOT_ECT;
+    lengths_d.oversize = oversize_q;
   end
 
   always_ff @(posedge clk_i) lengths_q <= lengths_d;

@@ -14,7 +14,7 @@
 //                                                                        +-> DMA commands, beats
 // ```
 //
-// No more than VERDICTS descriptors with payload are out at once, so that a verdict always finds
+// While VERDICTS descriptors with payload are out no other leaves, so that a verdict always finds
 // room: a memory that stalls holds back the descriptors of its own port and nothing else.
 //
 // Latency: RX_PORT_LATENCY clocks (mrc_rx_port_pkg) from a frame's last beat to its descriptor, or
@@ -223,7 +223,8 @@ module mrc_rx_port
       // verilator lint_on PINCONNECTEMPTY
   );
 
-  assign may_leave = !has_payload || out_q != OUT_W'(VERDICTS);
+  // Whether the next one has a payload does not count here: that comes late, out of RAM.
+  assign may_leave = out_q != OUT_W'(VERDICTS);
   assign desc_valid_o = waiting && may_leave;
   assign leave = desc_valid_o && desc_ready_i && has_payload;
 
