@@ -4,7 +4,7 @@ BIN := .venv/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-full demo test p4 rtl lint emit bench nightly lock clean
+.PHONY: help venv venv-full demo test p4 rtl rtl-report lint emit bench nightly lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*##  *\(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="	" read -r name text; do printf '  %-10s %s\n' "$$name" "$$text"; done
@@ -24,8 +24,11 @@ test: venv-full  ## the suite that CI runs (ARGS="-k name" narrows it)
 p4: venv  ## compile p4/ with p4c; without p4c verify that p4/compiled is not stale
 	@$(BIN)/python scripts/build_p4.py
 
-rtl: venv-full  ## the cocotb tests alone
-	@$(BIN)/python -m pytest -m rtl cocotb_tests tests/rtl $(ARGS)
+rtl: venv-full  ## the cocotb tests alone; TEST=mrc_fifo one bench, WAVES=1 with waves in build/waves
+	@WAVES=$(WAVES) $(BIN)/python -m pytest -m rtl $(if $(TEST),cocotb_tests/test_$(TEST).py,cocotb_tests tests/rtl) $(ARGS)
+
+rtl-report: venv-full  ## what the RTL costs: rtl_models/cost.json and the tables of docs/rtl.md
+	@$(BIN)/python -m pymodel.rtl.synthesis $(ARGS)
 
 lint: venv-full  ## ruff, mypy, Verible, verilator -Wall, p4c warnings as errors where p4c is there
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python scripts/lint_rtl.py && $(BIN)/python scripts/build_p4.py --check

@@ -11,9 +11,10 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, Timer
 
-from pymodel.rtl.build import Build, Design, build
-from pymodel.rtl.simulate import simulate, waves_wanted
+from pymodel.rtl.build import Design, build
+from pymodel.rtl.simulate import simulate
 
+MODULE = "cocotb_tests.test_mrc_skid_buffer"
 WIDTH = 16
 
 
@@ -57,25 +58,8 @@ async def words_pass(dut: Any, idle: float, stall: float) -> None:
         assert clocks == len(words) + 2  # one clock to offer the first, one to see it at the output
 
 
-def skid_buffer(waves: bool) -> Build:
-    return build(Design("mrc_skid_buffer", ("rtl_models/common/mrc_skid_buffer.sv",), {"WIDTH": WIDTH}), waves)
-
-
 @pytest.mark.rtl
 @pytest.mark.slow
 def test_words_pass(tmp_path: Path) -> None:
-    simulate(skid_buffer(waves=False), "cocotb_tests.test_mrc_skid_buffer", tmp_path, {})
-
-
-@pytest.mark.rtl
-@pytest.mark.slow
-def test_waves_are_written_when_asked_for_C07(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802
-    """WAVES=1 reaches build and run alike, and the VCD declares what is inside and has values."""
-    monkeypatch.setenv("WAVES", "1")
-    simulate(skid_buffer(waves_wanted()), "cocotb_tests.test_mrc_skid_buffer", tmp_path, {})
-    text = (tmp_path / "dump.vcd").read_text(encoding="utf-8")
-    declared = {line.split()[4] for line in text.splitlines() if line.lstrip().startswith("$var")}
-    assert {"valid_o", "data_o", "skid_q"} <= declared
-    assert text.count("\n#") > 1000
-    monkeypatch.setenv("WAVES", "0")
-    assert not waves_wanted()
+    sources = ("rtl_models/common/mrc_skid_buffer.sv",)
+    simulate(build(Design("mrc_skid_buffer", sources, {"WIDTH": WIDTH})), MODULE, tmp_path, {})

@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version as package_version
@@ -32,6 +32,7 @@ __all__ = [
     "check_tools",
     "read_file_list",
     "verilator_environment",
+    "waves_wanted",
 ]
 
 BUILD_FOLDER = toolpath.ROOT / "build" / "rtl"
@@ -51,6 +52,8 @@ _FLAGS = (
     "-CFLAGS",
     "-O1",
 )
+# Toggles of whole buses would be most of what is counted, and of the time.
+_COVERAGE_FLAGS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", "64")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,12 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A verilated design: where it is, and whether it can write waves."""
+    """A verilated design: where it is, whether it can write waves, and whether it counts lines and toggles."""
 
     design: Design
     folder: Path
     waves: bool
+    coverage: bool = False
 
 
 def read_file_list(path: Path) -> tuple[str, ...]:
@@ -132,7 +136,7 @@ def verilator_environment() -> Iterator[None]:
 
 def _digest(design: Design, *rest: str) -> str:
     digest = hashlib.sha256()
-    for part in (design.top, *rest, *_FLAGS, *(f"{name}={value}" for name, value in sorted(design.parameters.items()))):
+    for part in (design.top, *rest, *(f"{name}={value}" for name, value in sorted(design.parameters.items()))):
         digest.update(part.encode() + b"\0")
     for source, path in zip(design.sources, design.paths(), strict=True):
         digest.update(source.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -146,7 +150,7 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _compile(design: Design, folder: Path, waves: bool) -> None:
+def _compile(design: Design, folder: Path, waves: bool, flags: Sequence[str]) -> None:
     """Verilate and compile into `folder`; RuntimeError with the log when that fails."""
     from cocotb_tools.runner import get_runner  # not in the run-time set: imported where it is needed
 
@@ -157,7 +161,7 @@ def _compile(design: Design, folder: Path, waves: bool) -> None:
                 sources=design.paths(),
                 hdl_toplevel=design.top,
                 parameters=design.parameters,
-                build_args=list(_FLAGS),
+                build_args=list(flags),
                 build_dir=folder,
                 timescale=("1ns", "1ps"),
                 waves=waves,
@@ -168,22 +172,31 @@ def _compile(design: Design, folder: Path, waves: bool) -> None:
         raise RuntimeError(f"{design.top} does not build:\n{text}") from None
 
 
-def build(design: Design, waves: bool = False) -> Build:
+def waves_wanted() -> bool:
+    """True when the environment asks for waves (WAVES=1)."""
+    return os.environ.get("WAVES", "0").lower() not in ("", "0", "no", "false", "off")
+
+
+def build(design: Design, waves: bool | None = None, coverage: bool = False) -> Build:
     """Verilate and compile `design`, or find it built. Two processes may ask for the same design at once.
 
-    With `waves` a run can write a VCD. InputError when a tool or a source is missing or a tool is too old; RuntimeError
-    with the log when the design does not build.
+    With `waves` a run can write a VCD; by default it can when the environment has WAVES=1. With `coverage` a run counts
+    lines and toggles. Each kind has a folder of its own. InputError when a tool or a source is missing or a tool is too
+    old; RuntimeError with the log when the design does not build.
     """
+    if waves is None:
+        waves = waves_wanted()
+    flags = (*_FLAGS, *(_COVERAGE_FLAGS if coverage else ()))
     # The executable names the folder of cocotb's libraries, so another environment needs another build.
     versions = (check_tools(), package_version("cocotb"), sys.prefix)
     BUILD_FOLDER.mkdir(parents=True, exist_ok=True)
-    name = f"{design.top}-{_digest(design, *versions, f'waves={waves}')}"
+    name = f"{design.top}-{_digest(design, *versions, f'waves={waves}', *flags)}"
     folder = BUILD_FOLDER / name
     # Verilator's own run-time library takes longer to compile than most designs; it is the same for all of them.
-    library = BUILD_FOLDER / f"verilated-{_digest(Design('verilated', ()), *versions, f'waves={waves}')}"
+    library = BUILD_FOLDER / f"verilated-{_digest(Design('verilated', ()), *versions, f'waves={waves}', *flags)}"
     with _locked(BUILD_FOLDER / f"{name}.lock"):
         if folder.exists():
-            return Build(design, folder, waves)
+            return Build(design, folder, waves, coverage)
         scratch = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=BUILD_FOLDER))
         try:
             if library.exists():
@@ -192,7 +205,7 @@ def build(design: Design, waves: bool = False) -> Build:
                     shutil.copyfile(compiled, copy)
                     # The makefile, still to be written, would make them again: let them be newer than it will be.
                     os.utime(copy, (time.time() + 3600,) * 2)
-            _compile(design, scratch, waves)
+            _compile(design, scratch, waves, flags)
             with _locked(library.with_suffix(".lock")):
                 if not library.exists():
                     staging = Path(tempfile.mkdtemp(prefix=f".{library.name}-", dir=BUILD_FOLDER))
@@ -203,4 +216,4 @@ def build(design: Design, waves: bool = False) -> Build:
         except BaseException:
             shutil.rmtree(scratch)
             raise
-    return Build(design, folder, waves)
+    return Build(design, folder, waves, coverage)

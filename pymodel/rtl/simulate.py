@@ -8,27 +8,24 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pymodel.base.toolpath import ROOT
-from pymodel.rtl.build import Build, verilator_environment
+from pymodel.rtl.build import Build, verilator_environment, waves_wanted
 
-__all__ = ["SimulationError", "add", "options", "record", "simulate", "waves_wanted"]
+__all__ = ["WAVES_FOLDER", "SimulationError", "add", "options", "record", "simulate", "waves_wanted"]
 
+WAVES_FOLDER = ROOT / "build" / "waves"
 _OPTIONS = "MRC_BENCH_OPTIONS"
 _FIGURES = "MRC_BENCH_FIGURES"
 
 
 class SimulationError(AssertionError):
     """A bench found a difference, an assertion of the RTL fired, or the simulator died; the log's end says which."""
-
-
-def waves_wanted() -> bool:
-    """True when the environment asks for waves (WAVES=1)."""
-    return os.environ.get("WAVES", "0").lower() not in ("", "0", "no", "false", "off")
 
 
 def options() -> dict[str, Any]:
@@ -51,6 +48,16 @@ def add(**counts: int) -> None:
     record(**{name: known.get(name, 0) + count for name, count in counts.items()})
 
 
+def _keep_waves(built: Build, folder: Path) -> Path:
+    """Copy the waves of a run in `folder` to where a person finds them, say so, and return the place."""
+    WAVES_FOLDER.mkdir(parents=True, exist_ok=True)
+    values = (str(value) for value in built.design.parameters.values())
+    kept = WAVES_FOLDER / ("-".join((built.design.top, *values)) + ".vcd")
+    shutil.copyfile(folder / "dump.vcd", kept)
+    print(f"waves: {kept.relative_to(ROOT)}")
+    return kept
+
+
 def simulate(
     built: Build,
     module: str,
@@ -62,8 +69,9 @@ def simulate(
     """Run the cocotb tests of `module` on `built` in `folder`, and return the figures that they recorded.
 
     `settings` reaches the bench as `options()`, with `seed` added, which also decides the power-up contents. `tests`
-    narrows the run to tests of these names. With waves built in, `folder` holds `dump.vcd` afterwards. SimulationError
-    when any test fails or none ran.
+    narrows the run to tests of these names. With waves built in, `folder` holds `dump.vcd` afterwards, and with WAVES=1
+    in the environment `build/waves/<top and parameters>.vcd` is the same file. With coverage built in, `folder` holds
+    `coverage.dat`. SimulationError when any test fails or none ran.
     """
     from cocotb_tools.check_results import get_results  # not in the run-time set: imported where it is needed
     from cocotb_tools.runner import get_runner
@@ -92,6 +100,8 @@ def simulate(
         count, failed = get_results(results)
     except (RuntimeError, SystemExit):
         count, failed = 0, 1
+    if built.waves and waves_wanted():
+        _keep_waves(built, folder)
     if failed or not count:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         name = f"{built.design.top} {dict(built.design.parameters)}"
