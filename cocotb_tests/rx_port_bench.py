@@ -55,13 +55,17 @@ def dma_beats(payload: bytes) -> list[tuple[int, int, bool]]:
 
 @dataclass(slots=True)
 class Pace:
-    """Probabilities, each in bursts: an idle clock ahead of a beat, and a stall on a stream out. A verdict takes
-    `verdict` clocks and up to as many more as `spread`; `place` is the share of payloads that are to be written. No
-    descriptor is taken in the first `closed` clocks."""
+    """Probabilities: of an idle clock ahead of a beat, and of a stall on a stream out; `sticky` is that it goes on.
+
+    A verdict takes `verdict` clocks and up to as many more as `spread`; `place` is the share of payloads that are to be
+    written. No descriptor is taken in the first `closed` clocks.
+    """
 
     idle: float = 0.0
     stall: float = 0.0
     dma_stall: float | None = None
+    cmd_stall: float | None = None
+    sticky: float = 0.7
     verdict: int = 3
     spread: int = 0
     place: float = 1.0
@@ -124,6 +128,7 @@ class TB:
         idling = stall_desc = stall_cmd = stall_dma = False
         limit = 60 * len(vectors) + 5000
         dma_stall = pace.stall if pace.dma_stall is None else pace.dma_stall
+        cmd_stall = pace.stall if pace.cmd_stall is None else pace.cmd_stall
         while quiet < 40:
             await edge
             clock += 1
@@ -177,7 +182,7 @@ class TB:
             # -------- what is offered from here on
             if position < len(vectors):
                 if pace.idle:
-                    idling = rng.random() < (0.7 if idling else pace.idle)
+                    idling = rng.random() < (pace.sticky if idling else pace.idle)
                 if idling:
                     drive = rng.getrandbits(577)
                 else:
@@ -191,10 +196,11 @@ class TB:
             else:
                 drive |= rng.getrandbits(VERDICT_BITS) << VERDICT_AT
             if pace.stall:
-                stall_desc = rng.random() < (0.7 if stall_desc else pace.stall)
-                stall_cmd = rng.random() < (0.7 if stall_cmd else pace.stall)
+                stall_desc = rng.random() < (pace.sticky if stall_desc else pace.stall)
+            if cmd_stall:
+                stall_cmd = rng.random() < (pace.sticky if stall_cmd else cmd_stall)
             if dma_stall:
-                stall_dma = rng.random() < (0.7 if stall_dma else dma_stall)
+                stall_dma = rng.random() < (pace.sticky if stall_dma else dma_stall)
             if not stall_desc and clock >= pace.closed:
                 drive |= DESC_READY
             if not stall_cmd:

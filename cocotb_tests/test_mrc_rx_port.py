@@ -152,14 +152,18 @@ async def drops_on_every_beat_R11(dut: Any) -> None:  # noqa: N802 - the id of t
 
 
 @cocotb.test()
-@cocotb.parametrize(what=["nothing taken", "slow memory"])
+@cocotb.parametrize(what=["nothing taken", "slow memory", "slow commands"])
 async def overflow_drops_whole_frames(dut: Any, what: str) -> None:
-    """Descriptors are not taken, or memory is slow: whole frames are lost and counted, the others come in order."""
+    """Nobody takes descriptors, or memory is slow: whole frames are lost and counted, the others come in order."""
     traffic = Traffic(13)
     frames = [traffic.good(size=traffic.rng.choice((0, 64, 500, 4096)))[0] for _ in range(700)]
     tb = TB(dut, 13)
     await tb.reset(settings())
-    pace = Pace(closed=3000) if what == "nothing taken" else Pace(dma_stall=0.8)
+    pace = {
+        "nothing taken": Pace(closed=3000),
+        "slow memory": Pace(dma_stall=0.8),
+        "slow commands": Pace(cmd_stall=0.5, sticky=0.98),
+    }[what]
     seen = await tb.run(frames, outcomes(frames), pace, may_overflow=True)
     assert seen.drops.keys() == {"OVERFLOW"}
     assert seen.drops["OVERFLOW"] > 50

@@ -203,7 +203,7 @@ module mrc_rx_port
 
   // ------------------------------------------------ descriptors, no more than verdicts find room
 
-  logic waiting, has_payload, may_leave, leave;
+  logic waiting, has_payload, may_leave, left_q;
   logic [OUT_W-1:0] out_q;
 
   mrc_fifo #(
@@ -223,14 +223,19 @@ module mrc_rx_port
       // verilator lint_on PINCONNECTEMPTY
   );
 
-  // Whether the next one has a payload does not count here: that comes late, out of RAM.
-  assign may_leave = out_q != OUT_W'(VERDICTS);
+  // Whether a descriptor has a payload comes late, out of RAM: it is counted a clock after it left,
+  // and whether the next one has makes no difference.
+  assign may_leave = !(out_q == OUT_W'(VERDICTS) || (left_q && out_q == OUT_W'(VERDICTS - 1)));
   assign desc_valid_o = waiting && may_leave;
-  assign leave = desc_valid_o && desc_ready_i && has_payload;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) out_q <= '0;
-    else if (leave != settled) out_q <= leave ? out_q + 1'b1 : out_q - 1'b1;
+    if (!rst_ni) begin
+      left_q <= 1'b0;
+      out_q  <= '0;
+    end else begin
+      left_q <= desc_valid_o && desc_ready_i && has_payload;
+      if (left_q != settled) out_q <= left_q ? out_q + 1'b1 : out_q - 1'b1;
+    end
   end
 
 `ifndef SYNTHESIS
@@ -257,7 +262,7 @@ module mrc_rx_port
   else $error("%m: a verdict found no room");
 
   VerdictFollowsDescriptor :
-  assert property (@(posedge clk_i) disable iff (!active) settled |-> out_q != '0)
+  assert property (@(posedge clk_i) disable iff (!active) settled |-> out_q != '0 || left_q)
   else $error("%m: a verdict without a descriptor");
 `endif
 

@@ -137,7 +137,12 @@ OF_BUFFER = (
     Patch("a command overwrites another", _BUFFER, "order_valid && (!cmd_valid_o || cmd_ready_i)", "order_valid"),
     Patch("keep one byte short", _BUFFER, "left_d > PAYLOAD_W'(i)", "left_d > PAYLOAD_W'(i + 1)"),
     Patch("tlast a beat late", _BUFFER, "left_d <= PAYLOAD_W'(BUS_BYTES)", "left_d < PAYLOAD_W'(BUS_BYTES)"),
-    Patch("more descriptors than verdicts find room for", _PORT, "out_q != OUT_W'(VERDICTS)", "1'b1"),
+    Patch(
+        "one descriptor more than verdicts find room for",
+        _PORT,
+        " || (left_q && out_q == OUT_W'(VERDICTS - 1))",
+        "",
+    ),
     Patch("a full list of descriptors is overrun", _PORT, "!bad && fits && room;", "!bad && fits;"),
     Patch("payloads stay when descriptors overflow", _PORT, "(!bad && room)", "(!bad)"),
 )
