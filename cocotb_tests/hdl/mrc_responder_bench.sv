@@ -16,7 +16,7 @@ module mrc_responder_bench
     input wire logic rst_n,
 
     input wire logic [127:0] address,
-    input wire logic [ 21:0] drive,
+    input wire logic [21:0] drive,
     input wire rx_desc_t desc_0,
     input wire rx_desc_t desc_1,
     input wire rx_desc_t desc_2,
@@ -27,15 +27,15 @@ module mrc_responder_bench
     input wire rx_desc_t desc_7,
     input wire command_t command,
 
-    output logic        [        75:0] sense,
-    output reply_t                     reply,
-    output query_t                     query,
-    output cqe_t                       cqe,
-    output rx_desc_t                   requester,
-    output rx_desc_t                   endpoint,
-    output logic        [  PORT_W-1:0] endpoint_port,
-    output rx_verdict_t [   PORTS-1:0] verdict,
-    output logic        [11:0][  31:0] counts
+    output logic        [      75:0]       sense,
+    output reply_t                         reply,
+    output query_t                         query,
+    output cqe_t                           cqe,
+    output rx_desc_t                       requester,
+    output rx_desc_t                       endpoint,
+    output logic        [PORT_W-1:0]       endpoint_port,
+    output rx_verdict_t [ PORTS-1:0]       verdict,
+    output logic        [      11:0][31:0] counts
 );
 
   logic [PORTS-1:0] desc_valid, desc_ready, verdict_valid, verdict_ready;

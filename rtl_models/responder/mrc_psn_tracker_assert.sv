@@ -129,7 +129,8 @@ module mrc_psn_tracker_assert
                    decided |-> PSN_W'(held) < PSN_W'(largest_q[STAGES]));
 
   logic from_head;
-  assign from_head = sack_valid_i && known_before_q[STAGES][sack_qp_i] && sack_base_i == sack_cack_i + 1'b1;
+  assign from_head = sack_valid_i && known_before_q[STAGES][sack_qp_i] &&
+      sack_base_i == sack_cack_i + 1'b1;
 
   HeadIsNotReceived :
   assert property (@(posedge clk_i) disable iff (!rst_ni) from_head |-> !sack_bit_0_i);

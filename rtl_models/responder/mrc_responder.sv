@@ -1,6 +1,28 @@
 // The responder engine, shared by all ports: takes descriptors of frames, tracks PSNs, checks and
-// places payload, completes messages, and says what is to be answered (pymodel/nic/responder.py is
-// its golden model). docs/rtl.md draws it.
+// places payload, completes messages, and says what is to be answered. It does what
+// pymodel/nic/responder.py does, event by event in the order that the tap says, with one difference: a
+// packet behind the failure of its QP may still be recorded in the window, which nobody asks then.
+//
+//   ports --+
+//   timers -+-> arbiter -> lookup -> tracker -> delivery -> respond -> replies, verdicts, queries
+//   commands+                 |         ^          |           |
+//                             +- tickets round both +          +-> quiet timers -> arbiter
+//
+// Throughput: an event each clock, over many QPs; of one QP one every SAME_QP_INTERVAL clocks. One that
+// is answered by SACK and ACK takes a clock more.
+// Latency, from acceptance, as long as nothing waits: 45 + SAME_QP_INTERVAL clocks to reply_valid_o,
+// 41 + SAME_QP_INTERVAL to the verdict. After reset the engine takes nothing until its tables are
+// clear: max(QPS, REGIONS, 64) clocks, and mrc_delivery's.
+// Quiet timer: its expiry is accepted between the deadline and a scan period of max(QPS, 64) clocks
+// later, as long as nothing waits. A deadline is known 38 + SAME_QP_INTERVAL clocks after the packet
+// that set it was accepted; where the base RTT is shorter than that, it counts instead.
+// What holds the engine up, in the order of events: REPLY_DEPTH replies that are not taken; a query's
+// answer, a descriptor for the requester or an endpoint operation that is not taken; what mrc_delivery
+// and mrc_psn_tracker say of themselves. Then no descriptor is accepted and the ports' buffers fill;
+// nothing that was accepted is lost. A port that does not take verdicts holds up itself alone.
+// Commands: a QP's life is CMD_QP_RESET, the first one too; CMD_QP_CONFIG, routes, receives;
+// CMD_QP_READY. CMD_QP_CONFIG sets all planes usable, CMD_QP_READY the MPR to the configured one and
+// penalty, restore and shortage to none. A command for a QP or region that does not exist does nothing.
 
 `default_nettype none
 
