@@ -51,6 +51,11 @@ class Golden:
         """A frame that a port found good, for a QP."""
         return self._noted(self.device.handle(FrameIn(port, data), now * CLOCK_PS))
 
+    def never_made(self) -> None:
+        """The last frame's QP is one of the RTL's table that was never configured: not unknown there, but not ready."""
+        self.device.dropped["unknown QP"] -= 1
+        self.device.dropped["QP not ready"] += 1
+
     def request(self, port: int, data: bytes) -> list[Action]:
         """An endpoint request or response."""
         return self.endpoint.handle(FrameIn(port, data), 0)

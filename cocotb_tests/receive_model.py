@@ -20,6 +20,7 @@ from cocotb_tests.receive_rows import (
     OVERFLOW,
     OVERSIZE,
     PORTS,
+    QPS,
     Answer,
     Command,
     Completion,
@@ -151,8 +152,11 @@ def take_frame(golden: Golden, port: int, frame: Frame, now: int, into: Trace) -
             source = int.from_bytes(frame.addresses[:16], "big")
             into.notices.append(Notice(source, frame.erth.port_status_mask, frame.psn & 0xFFFF))
         return
+    unknown = golden.device.dropped["unknown QP"]
     before, received = golden.device.dropped.total(), golden.received(frame.dest_qp)
     collect(golden.frame(port, data, now), (port, frame), into)
+    if spec.ENDPOINT_QP < frame.dest_qp < QPS and golden.device.dropped["unknown QP"] > unknown:
+        golden.never_made()
     into.happened["placed"] += golden.received(frame.dest_qp) != received
     if frame.opcode in _STRAYS and golden.device.dropped.total() == before:
         at = frame._udp + _BODY_AT

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pymodel.wire.parser import ParseCause
 
 PORTS = 8
+QPS = 64
 CLOCK_PS = 4000
 MAX_FRAME_BYTES = 9216
 BODY_BYTES = 36

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from cocotb_tests.receive_golden import Golden
 from cocotb_tests.receive_noise import Noise
-from cocotb_tests.receive_rows import PORTS, Command, Op, QpRow, Round, Sent, State
+from cocotb_tests.receive_rows import PORTS, QPS, Command, Op, QpRow, Round, Sent, State
 from cocotb_tests.receive_sender import PSN_SPACE, Packet, Sender
 from cocotb_tests.receive_world import World, with_traffic_class
 from pymodel.wire.spec import Ecn, NackReason
@@ -37,15 +37,15 @@ class Plan(NamedTuple):
 
 
 class Traffic:
-    """Rounds of traffic for `qps` table entries, of which `alive` are used."""
+    """Rounds of traffic of `alive` QPs."""
 
-    def __init__(self, seed: int, qps: int = 64, alive: int = 20, window: int = 4096, wimm: int = 128) -> None:
+    def __init__(self, seed: int, alive: int = 20, window: int = 4096, wimm: int = 128) -> None:
         self.rng = random.Random(f"traffic {seed}")
         self.world = World(seed)
-        self.noise = Noise(self.rng, self.world, qps)
+        self.noise = Noise(self.rng, self.world, QPS)
         self.window, self.wimm = window, wimm
         # The lowest numbers and the highest one, and no number that means something else.
-        self.names = [*range(3, 2 + alive), qps - 1]
+        self.names = [*range(3, 2 + alive), QPS - 1]
         self.senders: dict[int, Sender] = {}
         self.met: Counter[str] = Counter()
         self._lives: Counter[int] = Counter()
@@ -281,9 +281,8 @@ class Traffic:
         rng, commands = self.rng, self._round.commands
         peer, row = self._row()
         first = rng.choice((PSN_SPACE - 3, PSN_SPACE - 3, 0, 1, rng.randrange(PSN_SPACE)))
-        if behind:
-            waits = tuple(len(frames) for frames in self._round.frames)
-            commands.append(Command(Op.QP_RESET, qp, behind=waits))
+        waits = tuple(len(frames) for frames in self._round.frames) if behind else None
+        commands.append(Command(Op.QP_RESET, qp, behind=waits))  # before its first life too
         commands += self.world.routes(rng, qp)
         commands.append(Command(Op.QP_CONFIG, qp, row=row))
         commands.append(Command(Op.QP_READY, qp, first))

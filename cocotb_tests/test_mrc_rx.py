@@ -47,7 +47,7 @@ async def random_rounds(dut: Any, traffic: Traffic, golden: type[Golden], packet
 async def random_traffic(dut: Any, idle: float, stall: float) -> None:
     """{no pauses within frames, pauses} x {outputs always taken, stalls}."""
     given = options()
-    traffic = Traffic(given["seed"] * 4 + 2 * bool(idle) + bool(stall), given["qps"], window=given["window"])
+    traffic = Traffic(given["seed"] * 4 + 2 * bool(idle) + bool(stall), window=given["window"])
     chances = {"idle": idle, "stall": stall, "dma_stall": stall}
     await random_rounds(dut, traffic, Golden, given["packets"] // 4, **chances)
 

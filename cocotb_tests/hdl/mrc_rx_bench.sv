@@ -45,6 +45,12 @@ module mrc_rx_bench
   logic [31:0] wdata, rdata;
   logic [1:0] bresp, rresp;
 
+  // At power-up everything is random, the reset and the clock too: nothing runs before a reset.
+  logic begun = 1'b0;
+  logic up;
+  assign up = rst_n && begun;
+  always @(posedge clk) if (!rst_n) begun <= 1'b1;
+
   logic [31:0] marks, quiet, elapsed;
   logic [PORTS-1:0][31:0] outcomes, accepts, taps;
   logic rested, told, event_now;
@@ -55,7 +61,7 @@ module mrc_rx_bench
       .SAME_QP_INTERVAL(SAME_QP_INTERVAL)
   ) u_dut (
       .clk_i            (clk),
-      .rst_ni           (rst_n),
+      .rst_ni           (up),
       .s_axis_tvalid_i  (s_tvalid),
       .s_axis_tdata_i   (s_tdata),
       .s_axis_tkeep_i   (s_tkeep),
@@ -112,7 +118,7 @@ module mrc_rx_bench
         .PORT(p)
     ) u_player (
         .clk,
-        .rst_n,
+        .rst_n (up),
         .start,
         .run,
         .idle,
@@ -129,7 +135,7 @@ module mrc_rx_bench
         .PORT(p)
     ) u_replies (
         .clk,
-        .rst_n,
+        .rst_n (up),
         .start,
         .stop,
         .run,
@@ -146,7 +152,7 @@ module mrc_rx_bench
         .PORT(p)
     ) u_data (
         .clk,
-        .rst_n,
+        .rst_n (up),
         .start,
         .stop,
         .run,
@@ -164,7 +170,7 @@ module mrc_rx_bench
         .WIDTH($bits(dma_command_t))
     ) u_commands (
         .clk,
-        .rst_n,
+        .rst_n(up),
         .start,
         .stop,
         .run,
@@ -182,7 +188,7 @@ module mrc_rx_bench
         accepts[p] <= '0;
         taps[p] <= '0;
       end else if (stop) $fclose(file);
-      else begin
+      else if (up) begin
         if (accepted[p]) begin
           $fwrite(file, "%c", 8'hFF);
           accepts[p] <= accepts[p] + 1;
@@ -201,7 +207,7 @@ module mrc_rx_bench
       .WIDTH($bits(cqe_t))
   ) u_completions (
       .clk,
-      .rst_n,
+      .rst_n(up),
       .start,
       .stop,
       .run,
@@ -216,7 +222,7 @@ module mrc_rx_bench
       .WIDTH($bits(rx_desc_t))
   ) u_strays (
       .clk,
-      .rst_n,
+      .rst_n(up),
       .start,
       .stop,
       .run,
@@ -231,7 +237,7 @@ module mrc_rx_bench
       .WIDTH(32 + $bits(tap_t))
   ) u_taps (
       .clk,
-      .rst_n,
+      .rst_n(up),
       .start,
       .stop,
       .run,
@@ -245,7 +251,7 @@ module mrc_rx_bench
       .ADDRESS_W(CSR_ADDRESS_W)
   ) u_software (
       .clk,
-      .rst_n,
+      .rst_n(up),
       .start,
       .stop,
       .run,
@@ -280,7 +286,7 @@ module mrc_rx_bench
   assign stuck = quiet >= limit && !done;
 
   always @(posedge clk) begin
-    if (!rst_n || start) begin
+    if (!up || start) begin
       quiet   <= '0;
       elapsed <= '0;
       clocks  <= '0;

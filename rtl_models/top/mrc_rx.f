@@ -16,7 +16,6 @@ rtl_models/rx/mrc_rx_buffer.sv
 rtl_models/rx/mrc_rx_port.sv
 rtl_models/common/mrc_ram_forward.sv
 rtl_models/common/mrc_find_first.sv
-rtl_models/common/mrc_arbiter.sv
 rtl_models/responder/psn_tracker_pkg.sv
 rtl_models/responder/mrc_psn_search.sv
 rtl_models/responder/mrc_psn_lookup.sv
@@ -24,8 +23,16 @@ rtl_models/responder/mrc_psn_decide.sv
 rtl_models/responder/mrc_psn_bitmap.sv
 rtl_models/responder/mrc_psn_tracker_assert.sv
 rtl_models/responder/mrc_psn_tracker.sv
+rtl_models/common/mrc_popcount.sv
 rtl_models/responder/mrc_delivery_pkg.sv
+rtl_models/responder/mrc_delivery_gate.sv
+rtl_models/responder/mrc_delivery_count.sv
+rtl_models/responder/mrc_delivery_stash.sv
+rtl_models/responder/mrc_delivery_state.sv
+rtl_models/responder/mrc_delivery_assert.sv
+rtl_models/responder/mrc_delivery_walker.sv
 rtl_models/responder/mrc_delivery.sv
+rtl_models/common/mrc_arbiter.sv
 rtl_models/responder/responder_pkg.sv
 rtl_models/responder/mrc_event_arbiter.sv
 rtl_models/responder/mrc_responder_tables.sv
