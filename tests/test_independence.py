@@ -45,7 +45,7 @@ def importers(folder: str, *of: str) -> list[str]:
 RULES = [
     ("pymodel/wire", ("pymodel.rtl", "cocotb", "cocotb_tests")),
     ("pymodel/nic", ("pymodel.rtl", "cocotb", "cocotb_tests", "pymodel.switch")),
-    ("pymodel/rtl", ("pymodel.nic", "pymodel.switch", "pymodel.wire")),
+    ("pymodel/rtl", ("pymodel.nic", "pymodel.switch")),
     ("pymodel/switch", ("pymodel.nic", "pymodel.rtl")),
 ]
 
@@ -53,6 +53,17 @@ RULES = [
 @pytest.mark.parametrize(("folder", "never"), RULES, ids=[row[0] for row in RULES])
 def test_s11_no_room_takes_over_from_the_other(folder, never):
     assert importers(folder, *never) == []
+
+
+def test_s11_what_emits_rtl_takes_the_table_of_the_wire_alone():
+    taken = [
+        (module, names)
+        for file in sorted((ROOT / "pymodel/rtl").rglob("*.py"))
+        for module, names in imports(file)
+        if module.startswith("pymodel.wire") and module != "pymodel.wire.spec"
+    ]
+    assert taken
+    assert all(row == ("pymodel.wire", {"spec"}) for row in taken)
 
 
 def test_s11_the_rule_sees_imports():
