@@ -9,8 +9,10 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import Timer
+from cocotb_coverage.coverage import CoverPoint
 
 from pymodel.rtl.build import Design, build
+from pymodel.rtl.coverage import keep_bins
 from pymodel.rtl.simulate import options, simulate
 
 
@@ -22,10 +24,13 @@ async def set_bits(dut: Any) -> None:
         values = list(range(1 << width))
     else:
         values = [sum((rng.random() < n / 40) << bit for bit in range(width)) for n in range(41) for _ in range(10)]
+    counts = CoverPoint("popcount.count", xf=lambda count: count, bins=list(range(width + 1)))(lambda count: None)
     for value in values:
+        counts(value.bit_count())
         dut.bits_i.value = value
         await Timer(1, "ns")
         assert int(dut.count_o.value) == value.bit_count()
+    keep_bins()
 
 
 @pytest.mark.rtl

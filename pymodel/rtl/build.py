@@ -25,6 +25,7 @@ from pymodel.base.errors import InputError
 
 __all__ = [
     "BUILD_FOLDER",
+    "COVERAGE_FOLDER",
     "OLDEST_VERILATOR",
     "Build",
     "Design",
@@ -35,6 +36,8 @@ __all__ = [
     "waves_wanted",
 ]
 
+COVERAGE_FOLDER = "MRC_RTL_COVERAGE"
+"""Environment: the folder that takes the counts of every run, when coverage is wanted."""
 BUILD_FOLDER = toolpath.ROOT / "build" / "rtl"
 OLDEST_VERILATOR = (5, 36)  # cocotb 2 needs what came with it; older ones mostly work, which is worse than not at all
 
@@ -177,15 +180,18 @@ def waves_wanted() -> bool:
     return os.environ.get("WAVES", "0").lower() not in ("", "0", "no", "false", "off")
 
 
-def build(design: Design, waves: bool | None = None, coverage: bool = False) -> Build:
+def build(design: Design, waves: bool | None = None, coverage: bool | None = None) -> Build:
     """Verilate and compile `design`, or find it built. Two processes may ask for the same design at once.
 
     With `waves` a run can write a VCD; by default it can when the environment has WAVES=1. With `coverage` a run counts
-    lines and toggles. Each kind has a folder of its own. InputError when a tool or a source is missing or a tool is too
-    old; RuntimeError with the log when the design does not build.
+    lines and toggles, by default when the environment names `COVERAGE_FOLDER`. Each kind has a folder of its own.
+    InputError when a tool or a source is missing or a tool is too old; RuntimeError with the log when the design does
+    not build.
     """
     if waves is None:
         waves = waves_wanted()
+    if coverage is None:
+        coverage = COVERAGE_FOLDER in os.environ
     flags = (*_FLAGS, *(_COVERAGE_FLAGS if coverage else ()))
     # The executable names the folder of cocotb's libraries, so another environment needs another build.
     versions = (check_tools(), package_version("cocotb"), sys.prefix)

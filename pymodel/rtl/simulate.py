@@ -13,9 +13,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from pymodel.base.toolpath import ROOT
-from pymodel.rtl.build import Build, verilator_environment, waves_wanted
+from pymodel.rtl.build import COVERAGE_FOLDER, Build, verilator_environment, waves_wanted
 
 __all__ = ["WAVES_FOLDER", "SimulationError", "add", "options", "record", "simulate", "waves_wanted"]
 
@@ -102,6 +103,9 @@ def simulate(
         count, failed = 0, 1
     if built.waves and waves_wanted():
         _keep_waves(built, folder)
+    counts = folder / "coverage.dat"
+    if COVERAGE_FOLDER in os.environ and counts.exists():
+        shutil.copyfile(counts, Path(os.environ[COVERAGE_FOLDER]) / f"{built.folder.name}-{uuid4()}.dat")
     if failed or not count:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         name = f"{built.design.top} {dict(built.design.parameters)}"
