@@ -233,6 +233,8 @@ class QpTraffic:
             yield model.reset()
             if rng.random() < 0.3:
                 yield self.stray()
+            if rng.random() < 0.1:
+                yield model.error()
             if rng.random() < 0.5:
                 yield model.post(rng.randint(0, 9))
             yield from self.life()
@@ -247,7 +249,10 @@ class QpTraffic:
         ahead = rng.randint(-3, 3) if model.state is not State.READY else rng.randint(-3, 0)
         psn = (model.window.cack_psn + ahead) % PSN_SPACE
         immediate = rng.getrandbits(32) if rng.random() < 0.5 else None
-        write = Write(psn, immediate is not None, immediate, *(rng.randrange(NUMBERS) for _ in range(3)))
+        rqmsn, msn = rng.randrange(rng.choice([4, NUMBERS])), rng.randrange(4)
+        if model.state is not State.RESET:
+            msn = (model.delivery.completed + rng.randrange(1000)) % NUMBERS  # what was not complete, as peers go on
+        write = Write(psn, immediate is not None, immediate, msn, rqmsn, rng.getrandbits(32))
         return model.packet(write, rng.random() < 0.7, rng.choice([None, REMOTE_ACCESS]))
 
     def life(self) -> Iterator[Event]:
