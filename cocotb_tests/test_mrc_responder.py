@@ -227,6 +227,29 @@ async def quiet_timers(dut: Any) -> None:
 
 
 @cocotb.test()
+async def quiet_sack_of_a_far_packet(dut: Any) -> None:
+    """The SACK of a timer is as if its packet came now: more than 64 PSNs ahead, and when the window shrank since."""
+    peer = Peer(8, 4, mtu=256, quiet_clocks=400, sack_threshold=1 << 16)
+    tb, follower = await opened(dut, 9, peer)
+    script = Round(commands=[Command(Op.SET_MPR, qp, 8) for qp in peer.qps])
+    follower.follow(script, await tb.run(script))
+    for units in (8, 1, 2, 8, 1):
+        for lost in (20, 50, 40):
+            for qp in peer.qps:
+                peer.senders[qp].begin(256 * (lost + 3), immediate=False)
+                for _ in range(lost):
+                    peer.next(qp)
+            # Each packet goes before the command, and each timer expires behind it.
+            script = spread([peer.next(qp) for _ in range(3) for qp in peer.qps])
+            behind = tuple(len(frames) for frames in script.frames)
+            script.commands += [Command(Op.SET_MPR, qp, units, behind=behind) for qp in peer.qps]
+            follower.follow(script, await tb.run(script))
+            script = Round(commands=[Command(Op.SET_MPR, qp, 8) for qp in peer.qps])
+            follower.follow(script, await tb.run(script))
+    assert follower.met["quiet"] == 5 * 3 * len(peer.qps)
+
+
+@cocotb.test()
 async def answers_to_nothing_leave_it_idle_R10(dut: Any) -> None:  # noqa: N802 - the id of the reported bug
     """Duplicate, late and unknown-QP SACK, NACK and ACK: handed on or counted, no reply, and it goes on."""
     peer = Peer(6, 2, sack_threshold=1)
@@ -306,6 +329,7 @@ RTL_TESTS = (
     "reply_queue_full",
     "slow_memory_behind_a_port",
     "quiet_timers",
+    "quiet_sack_of_a_far_packet",
     "answers_to_nothing_leave_it_idle_R10",
 )
 MET = (
