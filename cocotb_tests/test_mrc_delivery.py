@@ -140,18 +140,21 @@ async def a_reset_waits_for_completions_and_clears_beside_traffic(dut: Any) -> N
     tb = TB(dut, 5)
     await tb.reset()
     for cqe_stall in (0.0, 0.9):
-        items = []
+        first = traffic.first_psn(rng)
+        sender = traffic.Sender(rng, first, 1, 1.0)
+        items = [models[1].reset(), models[1].ready(first, given["window"], wimm), models[1].post(3 * wimm)]
         events, head = traffic.stashed(rng, models[0], wimm, given["window"], wimm)
         items += [*events, models[0].packet(head), models[0].reset()]
+        # Half of the clocks in which places are emptied, another QP's immediates land.
+        for _ in range(3 * wimm):
+            items += [models[1].packet(sender.message()[0]), models[1].passes()]
+        # The same numbers again, of messages further on: only those that land may complete.
         first = traffic.first_psn(rng)
         sender = traffic.Sender(rng, first, 1, 1.0)
-        items += [models[1].reset(), models[1].ready(first, given["window"], wimm), models[1].post(3 * wimm)]
-        items += [models[1].packet(sender.message()[0]) for _ in range(3 * wimm)]
-        # The same numbers again, now late: only those that land may complete.
-        first = traffic.first_psn(rng)
-        sender = traffic.Sender(rng, first, 1, 1.0)
-        items += [models[0].reset(), models[0].ready(first, given["window"], wimm), models[0].post(wimm)]
-        items += [models[0].packet(sender.message(n > 0)[0]) for n in range(wimm + 1)]
+        items += [models[0].ready(first, given["window"], wimm), models[0].post(wimm)]
+        items += [models[0].packet(sender.message(False)[0]) for _ in range(wimm + 2)]
+        for _ in range(wimm):
+            items += [models[0].packet(sender.message()[0]), *(models[0].passes() for _ in range(30))]
         await tb.run(items, cqe_stall=cqe_stall)
     events, head = traffic.stashed(rng, models[0], 1, given["window"], wimm)
     await tb.run(events[:1])
