@@ -74,6 +74,12 @@ def _common(leaf: str, *parts: str, depth: int, **parameters: int) -> Proof:
     return Proof(leaf, sources, depth, parameters)
 
 
+_PSN_DECIDE = (
+    f"{_COMMON}mrc_pkg.sv",
+    *(f"{_COMMON}{name}.sv" for name in ("mrc_ram", "mrc_ram_forward")),
+    *(f"rtl_models/responder/{name}.sv" for name in ("psn_tracker_pkg", "mrc_psn_decide")),
+    f"{_HARNESSES}mrc_psn_decide_proof.sv",
+)
 PROOFS: tuple[Proof, ...] = (
     _common("mrc_stream_register", "mrc_stream_assert", depth=8),
     _common("mrc_skid_buffer", depth=8),
@@ -84,6 +90,7 @@ PROOFS: tuple[Proof, ...] = (
     _common("mrc_find_first", depth=1, WIDTH=64),
     _common("mrc_popcount", depth=1, WIDTH=20),
     _common("mrc_ram_forward", "mrc_ram", depth=10),
+    *(Proof("mrc_psn_decide", _PSN_DECIDE, 7, {"SAME_QP_INTERVAL": interval}) for interval in (1, 2)),
 )
 
 QUICK = ("mrc_stream_register", "mrc_skid_buffer", "mrc_ram_forward")

@@ -35,4 +35,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault("mrc_popcount", "{1'b0, low} + {1'b0, high}", "{1'b0, low} | {1'b0, high}"),
     Fault("mrc_ram_forward", "passed_q <= we_i && waddr_i == raddr_i;", "passed_q <= 1'b0;"),
     Fault("mrc_ram_forward", "we_i && waddr_i == address_qq ? wdata_i : row_q", "row_q"),
+    Fault("mrc_psn_decide", "&& deciding.under_end &&", "&&", "responder"),
+    Fault("mrc_psn_decide", "deciding.under_end && !deciding.seen;", "deciding.under_end;", "responder"),
+    Fault("mrc_psn_decide", "record_i && psn_i == state_8.head;", "psn_i == state_8.head;", "responder"),
+    Fault("mrc_psn_decide", "deciding.qp == qp_7 ? new_state : state_7;", "1'b0 ? new_state : state_7;", "responder"),
 )
