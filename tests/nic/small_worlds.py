@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from pymodel.base.time import US
 from pymodel.nic.attach import End, connect, device_for
@@ -40,8 +41,15 @@ class Small:
     evs: int = 2
     shrinks: bool = False
     """The window shrinks to nothing on a loss, so that lost packets wait to be sent again."""
+    tail_probes: int = 0
+    """Tail probes in a row."""
+    reverse_probes: bool = False
+    """EV probes keep the way back good."""
+    retires: bool = False
+    """EVs that lose a packet are retired, all but one of a plane, and probed while a loss waits for its timer."""
 
 
+PROBES: dict[str, Any] = {"tail_probes": 1, "reverse_probes": True}
 WALKS = [
     Small("five packets, no fault", (5 * MTU - 3,), 4, 0, evs=4),
     Small("four packets, a window of two, one fault", (4 * MTU,), 2, 1, evs=4),
@@ -50,10 +58,15 @@ WALKS = [
     Small("two messages, an immediate, two faults", (MTU, 1), 4, 2, (1,)),
     Small("an immediate of no bytes, one fault", (MTU, 0, 1), 4, 1, (1,)),
     Small("four messages, two immediates, no fault", (2 * MTU, 1, MTU, 1), 6, 0, (1, 2)),
+    Small("two packets, all probes, one fault", (2 * MTU,), 4, 1, **PROBES),
+    Small("a packet, EVs retired and probed, three faults", (1,), 4, 3, evs=4, retires=True),
     Small("three messages, an immediate, one fault", (2 * MTU, 1, MTU), 4, 1, (1,)),
+    Small("two messages, an immediate, all probes, two faults", (MTU, 1), 4, 2, (1,), **PROBES),
+    Small("two messages, an immediate, EVs retired and probed, two faults", (MTU, 1), 4, 2, (1,), 4, retires=True),
 ]
 LONG_WALKS = [
-    WALKS[-1],
+    *WALKS[-3:],
+    Small("three messages, an immediate, all probes, one fault", (MTU, 1, 1), 4, 1, (1,), **PROBES),
     Small("three messages, an immediate, two faults", (MTU, 1, 1), 4, 2, (1,)),
     Small("three packets, an immediate, two faults", (2 * MTU, 1), 4, 2, (1,)),
     Small("seven packets, an immediate, no fault", (2 * MTU, 2 * MTU, 2 * MTU, MTU), 8, 0, (1,)),
@@ -83,13 +96,14 @@ def world_of(small: Small, first_psn: int) -> World:
     settings = QpSettings(
         mtu=MTU,
         timestamps=False,
-        ack_timeout=4,
+        ack_timeout=12 if small.retires else 4,
         linear_retries=2,
         backoff_retries=2,
         base_rtt_ps=8 * US,
-        min_active_evs=small.evs,
-        tail_probes=0,
-        reverse_probes=False,
+        min_active_evs=0 if small.retires else small.evs,
+        target_delay_ps=4 * US,  # a tail probe goes out before the ACK timer runs out
+        tail_probes=small.tail_probes,
+        reverse_probes=small.reverse_probes,
     )
     connect(
         topology,

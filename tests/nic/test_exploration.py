@@ -8,13 +8,16 @@ import pytest
 
 from pymodel.bench.nightly import report_figure
 from pymodel.nic.delivery import Delivery
+from pymodel.nic.ev_table import EvTable
 from pymodel.nic.receive_window import ArrivalClass, ReceiveWindow
 from pymodel.nic.requester import Requester
 from pymodel.nic.send_window import PacketState, SendWindow
 from pymodel.nic.timer import Timer
+from pymodel.wire.parser import parse
 from pymodel.wire.serial import PSN
+from pymodel.wire.spec import Opcode
 from tests.nic.explorer import abstraction
-from tests.nic.small_worlds import LONG_WALKS, MTU, WALKS, WRAPS, Small, explore, recorded, world_of
+from tests.nic.small_worlds import LONG_WALKS, MTU, PROBES, WALKS, WRAPS, Small, explore, recorded, world_of
 from tests.nic.state import Shelf, canonical, fields_of, reached
 
 ROWS = [(small, first_psn) for small in WALKS for first_psn in (WRAPS, 0) if small not in LONG_WALKS or first_psn]
@@ -130,6 +133,21 @@ def test_a_planted_fault_is_found(monkeypatch, plant, small, first_psn, what):
     with pytest.raises(AssertionError, match=what) as caught:
         explore(small, first_psn)
     assert caught.value.__notes__[0].startswith("start")
+
+
+def test_the_worlds_with_probes_have_each_kind_and_evs_that_come_back(monkeypatch):
+    """Tail probes, EV probes, reliability probes, their answers, and what three good answers do."""
+    back, restore = [], EvTable.restore
+    monkeypatch.setattr(EvTable, "restore", lambda self, slot, skip: back.append(slot) or restore(self, slot, skip))
+    opcodes = []
+    for small in (Small("", (MTU, 1), 4, 1, (1,), **PROBES), Small("", (1,), 4, 2, evs=4, retires=True)):
+        world = world_of(small, WRAPS)
+        world.explore(small.faults)
+        opcodes.append({parse(data).opcode for _, data in world._frames})
+    probed = {Opcode.PROBE_REQUEST, Opcode.ENDPOINT_REQUEST, Opcode.ENDPOINT_RESPONSE, Opcode.SACK}
+    assert probed <= opcodes[0]
+    assert Opcode.PROBE_REQUEST in opcodes[1]
+    assert back
 
 
 # What the walk rests on
