@@ -49,7 +49,11 @@ class Seen:
         trace.replies = [self._frames(f"reply_{{}}_{port}") for port in range(PORTS)]
         trace.placed = [self._placed(port) for port in range(PORTS)]
         self._taps()
-        for word in self._words("completion_0", 16):
+        self.completed: list[int] = []
+        """For each completion, the clock in which it was taken."""
+        for word in self._words("completion_0", 20):
+            self.completed.append(word >> 97)
+            word &= (1 << 97) - 1
             trace.completions.append(
                 Completion(word >> 81, word >> 80 & 1, word >> 64 & 0xFFFF, word >> 32 & 0xFFFFFFFF, word & 0xFFFFFFFF)
             )

@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable
 
-from cocotb_tests.receive_rows import MAX_FRAME_BYTES
+from cocotb_tests.receive_rows import MAX_FRAME_BYTES, QPS
 from cocotb_tests.receive_sender import PSN_SPACE, Packet, Sender
 from cocotb_tests.receive_world import REGIONS, World, trimmed, with_traffic_class
 from pymodel.wire import spec
@@ -19,8 +19,8 @@ from pymodel.wire.spec import ENDPOINT_QP, Ecn, Opcode
 class Noise:
     """Makes frames for one port at a time."""
 
-    def __init__(self, rng: random.Random, world: World, qps: int) -> None:
-        self.rng, self.world, self.qps = rng, world, qps
+    def __init__(self, rng: random.Random, world: World) -> None:
+        self.rng, self.world = rng, world
         self._fault = itertools.count()
 
     # Operations without PSN
@@ -49,7 +49,7 @@ class Noise:
         bth = Bth(opcode=Opcode.ENDPOINT_REQUEST, dest_qp=ENDPOINT_QP, psn=rng.getrandbits(24))
         match rng.randrange(12):
             case 0:
-                bth.dest_qp = rng.randrange(self.qps)
+                bth.dest_qp = rng.randrange(QPS)
             case 1:
                 bth.opcode = Opcode.ENDPOINT_RESPONSE
                 return world.frame(rng, port, peer, bth.pack() + Eeth(op=1).pack())
@@ -66,7 +66,7 @@ class Noise:
         """An answer to a request that was never made (R10): SACK, NACK or transport ACK, for any QP."""
         rng = self.rng
         opcode, body = rng.choice(self._answers())
-        qp = sender.qp if rng.random() < 0.6 else rng.choice((rng.randrange(self.qps), rng.getrandbits(24)))
+        qp = sender.qp if rng.random() < 0.6 else rng.choice((rng.randrange(QPS), rng.getrandbits(24)))
         bth = Bth(opcode=opcode, dest_qp=qp, psn=rng.getrandbits(24), p_key=sender.p_key)
         return self.world.frame(rng, port, sender.peer, bth.pack() + b"".join(each.pack() for each in body))
 
@@ -87,7 +87,7 @@ class Noise:
         packet = self._any(sender)
         match rng.randrange(5):
             case 0:
-                known = rng.choice((0, 1, 2, self.qps - 1, self.qps, self.qps + sender.qp, 1 << 23, PSN_SPACE - 1))
+                known = rng.choice((0, 1, 2, QPS - 1, QPS, QPS + sender.qp, 1 << 23, PSN_SPACE - 1))
                 transport = sender.transport(packet, dest_qp=known)
                 return world.frame(rng, port, sender.peer, transport, sender.payload(packet))
             case 1:

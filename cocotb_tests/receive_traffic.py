@@ -11,6 +11,7 @@ import heapq
 import itertools
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import NamedTuple
 
 from cocotb_tests.receive_golden import Golden
@@ -42,7 +43,7 @@ class Traffic:
     def __init__(self, seed: int, alive: int = 20, window: int = 4096, wimm: int = 128) -> None:
         self.rng = random.Random(f"traffic {seed}")
         self.world = World(seed)
-        self.noise = Noise(self.rng, self.world, QPS)
+        self.noise = Noise(self.rng, self.world)
         self.window, self.wimm = window, wimm
         # The lowest numbers and the highest one, and no number that means something else.
         self.names = [*range(3, 2 + alive), QPS - 1]
@@ -281,11 +282,10 @@ class Traffic:
         rng, commands = self.rng, self._round.commands
         peer, row = self._row()
         first = rng.choice((PSN_SPACE - 3, PSN_SPACE - 3, 0, 1, rng.randrange(PSN_SPACE)))
-        waits = tuple(len(frames) for frames in self._round.frames) if behind else None
-        commands.append(Command(Op.QP_RESET, qp, behind=waits))  # before its first life too
-        commands += self.world.routes(rng, qp)
-        commands.append(Command(Op.QP_CONFIG, qp, row=row))
-        commands.append(Command(Op.QP_READY, qp, first))
+        life = self.world.life(rng, qp, row, first)
+        if behind:
+            life[0] = replace(life[0], behind=tuple(len(frames) for frames in self._round.frames))
+        commands += life
         sender = self.senders[qp] = Sender(rng, self.world, qp, peer, row, first)
         self._lives[qp] += 1
         self._post(sender)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
-from cocotb_tests.receive_rows import PORTS, Command, Op, RegionRow, RouteRow
+from cocotb_tests.receive_rows import PORTS, Command, Op, QpRow, RegionRow, RouteRow
 from pymodel.nic.config import DeviceConfig, PortConfig
 from pymodel.paths.usid import Usid, address
 from pymodel.wire import spec
@@ -118,13 +118,19 @@ class World:
         unused = RegionRow(0, 0, 0, valid=False)
         return [Command(Op.REGION, index, row=used.get(index, unused)) for index in range(REGIONS)]
 
-    def routes(self, rng: random.Random, qp: int) -> list[Command]:
-        """Commands that give a QP an EV for answers on each port, some with an SRH."""
-        return [self.route(rng, qp, port) for port in range(PORTS)]
-
     def route(self, rng: random.Random, qp: int, port: int) -> Command:
+        """A command that gives a QP an EV for answers on a port, now and then with an SRH."""
         segment = rng.getrandbits(128) if rng.random() < 0.3 else None
         return Command(Op.QP_ROUTE, qp, port=port, row=RouteRow(rng.getrandbits(32), rng.getrandbits(128), segment))
+
+    def life(self, rng: random.Random, qp: int, row: QpRow, first_psn: int) -> list[Command]:
+        """Commands that begin a QP's life: from whatever it was to ready."""
+        return [
+            Command(Op.QP_RESET, qp),
+            *(self.route(rng, qp, port) for port in range(PORTS)),
+            Command(Op.QP_CONFIG, qp, row=row),
+            Command(Op.QP_READY, qp, first_psn),
+        ]
 
     def style(self, rng: random.Random) -> Style:
         return rng.choices((SRV6, SRV6_SRH, PLAIN), (80, 10, 10))[0]
@@ -137,9 +143,10 @@ class World:
         transport: bytes,
         payload: bytes = b"",
         dscp: int = _DSCP.no_trim,
+        style: Style | None = None,
     ) -> bytes:
-        """A frame from `peer` by `port`, in any style, with any EV and path."""
-        style = self.style(rng)
+        """A frame from `peer` by `port`, in `style` or any, with any EV and path."""
+        style = style or self.style(rng)
         template = self._templates.get((port, peer, style))
         if template is None:
             own, source = self.config.ports[port], self.peers[peer]

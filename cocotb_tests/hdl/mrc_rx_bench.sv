@@ -204,7 +204,7 @@ module mrc_rx_bench
 
   receive_log #(
       .NAME ("completion"),
-      .WIDTH($bits(cqe_t))
+      .WIDTH(32 + $bits(cqe_t))
   ) u_completions (
       .clk,
       .rst_n(up),
@@ -214,7 +214,7 @@ module mrc_rx_bench
       .stall,
       .valid(cqe_valid),
       .ready(cqe_ready),
-      .data (cqe)
+      .data ({elapsed, cqe})
   );
 
   receive_log #(
