@@ -231,7 +231,7 @@ class QpTraffic:
         rng, model = self.rng, self.model
         while True:
             yield model.reset()
-            if rng.random() < 0.3:
+            for _ in range(rng.choice([0, 0, 1, 5])):
                 yield self.stray()
             if rng.random() < 0.1:
                 yield model.error()
@@ -253,7 +253,7 @@ class QpTraffic:
         if model.state is not State.RESET:
             msn = (model.delivery.completed + rng.randrange(1000)) % NUMBERS  # what was not complete, as peers go on
         write = Write(psn, immediate is not None, immediate, msn, rqmsn, rng.getrandbits(32))
-        return model.packet(write, rng.random() < 0.7, rng.choice([None, REMOTE_ACCESS]))
+        return model.packet(write, rng.random() < 0.8, REMOTE_ACCESS if rng.random() < 0.2 else None)
 
     def life(self) -> Iterator[Event]:
         """From READY to a failure, or to where nobody cares any more."""
@@ -263,7 +263,7 @@ class QpTraffic:
         first = first_psn(rng)
         sender = Sender(rng, first, rng.choice([1, 1, 3, 20]), rng.choice([0.0, 0.2, 0.7, 1.0]))
         excess = rng.random() < 0.4  # now and then one write with immediate too many
-        poor = rng.choice([0.0, 0.0, 0.02, 0.3])  # chance to find no receive when one is needed
+        poor = rng.choice([0.0, 0.0, 0.05, 0.5])  # chance to find no receive when one is needed
         early = (
             poor == 0.0 and rng.random() < 0.5
         )  # receives are posted before the sender writes, else before they are needed
@@ -288,7 +288,7 @@ class QpTraffic:
                 yield model.post(owed + rng.randint(0, 10))
             elif chance < 0.03:
                 yield model.passes()
-            elif chance < 0.05:
+            elif chance < 0.05 or (poor and chance > 0.8):
                 yield model.post(rng.randint(0, max(0, owed) if rng.random() < 0.9 else 3))
             elif chance < 0.09 and recent:
                 yield model.packet(rng.choice(recent), rng.random() < 0.7)

@@ -131,6 +131,27 @@ async def completions_that_nobody_takes(dut: Any) -> None:
 
 
 @cocotb.test()
+async def receives_and_immediates_in_every_order(dut: Any) -> None:
+    """A plain write, three behind it with immediate and two receives, each order of them, back to back."""
+    given = options()
+    items: list[traffic.Event] = []
+    models = [traffic.QpModel(qp) for qp in range(given["qps"])]
+    orders = sorted(set(itertools.permutations(["head", "a", "b", "c", "post", "post"])))
+    for number, order in enumerate(orders):
+        model = models[number % len(models)]
+        first = traffic.first_psn(random.Random(number))
+        sender = traffic.Sender(random.Random(number), first, 1, 1.0)
+        writes = {name: sender.message(name != "head")[0] for name in ("head", "a", "b", "c")}
+        items += [model.reset(), model.ready(first, given["window"], given["wimm"])]
+        items += [model.post(1) if name == "post" else model.packet(writes[name]) for name in order]
+        items += [model.passes(), model.post(1)]
+    tb = TB(dut, 9)
+    await tb.reset()
+    await tb.run(items)
+    add(**{"receives missing": sum(item.result.fault and item.result.placed for item in items)})
+
+
+@cocotb.test()
 async def a_reset_waits_for_completions_and_clears_beside_traffic(dut: Any) -> None:
     """What was complete before a reset is said; the next life of the QP finds none of the last one's immediates."""
     given = options()
@@ -223,6 +244,7 @@ TESTS = (
     "one_event_a_clock",
     "a_completion_a_clock",
     "completions_that_nobody_takes",
+    "receives_and_immediates_in_every_order",
     "a_reset_waits_for_completions_and_clears_beside_traffic",
     "peers_that_contradict_themselves",
 )
@@ -236,6 +258,7 @@ def test_lock_step_with_the_golden_model(window: int, wimm: int, qps: int, tmp_p
     figures = simulate(bench(window, wimm, qps), MODULE, tmp_path, settings, seed=20, tests=TESTS)
     assert figures["compared"] >= EVENTS
     assert figures["completions"] > 0
+    assert figures["receives missing"] > 0
 
 
 @pytest.mark.rtl
