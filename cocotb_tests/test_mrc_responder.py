@@ -14,7 +14,7 @@ import cocotb
 import pytest
 
 from cocotb_tests.receive_faults import FAULTS
-from cocotb_tests.receive_rows import PORTS, Command, EventKind, Op, QpRow, Round, Sent
+from cocotb_tests.receive_rows import PORTS, Command, EventKind, Op, QpRow, Round, RouteRow, Sent
 from cocotb_tests.receive_sender import PSN_SPACE, Sender
 from cocotb_tests.receive_traffic import Traffic
 from cocotb_tests.receive_world import World
@@ -47,16 +47,6 @@ def verdict_latency(interval: int) -> int:
 # ---------------------------------------------------------------------- in the simulator
 
 
-def with_resets(script: Round) -> Round:
-    """A QP's first life begins with a reset, too."""
-    commands: list[Command] = []
-    for command in script.commands:
-        if command.op is Op.QP_CONFIG:
-            commands.append(Command(Op.QP_RESET, command.qp))
-        commands.append(command)
-    return Round(script.frames, commands)
-
-
 class Peer:
     """One peer that sends plain packets to QPs of one kind."""
 
@@ -64,18 +54,19 @@ class Peer:
         self.world = World(seed)
         self.rng = self.world.rng
         self.row = QpRow(peer_qpn=77, peer_address=self.world.peers[0].address, mpr_units=1, **row)
-        self.qps = list(range(3, 3 + qps))
+        last = options()["qps"]
+        self.qps = list(range(last - qps, last))
         self.senders = {qp: Sender(self.rng, self.world, qp, 0, self.row, PSN_SPACE - 3) for qp in self.qps}
 
     def opening(self) -> Round:
         """Regions, and QPs made ready."""
         commands = self.world.register()
         for qp in self.qps:
-            commands += [
-                Command(Op.QP_RESET, qp),
-                *self.world.routes(self.rng, qp),
-                Command(Op.QP_CONFIG, qp, row=self.row),
-            ]
+            commands.append(Command(Op.QP_RESET, qp))
+            for port in range(PORTS):
+                row = RouteRow(self.rng.getrandbits(32), self.rng.getrandbits(128))
+                commands.append(Command(Op.QP_ROUTE, qp, port=port, row=row))
+            commands.append(Command(Op.QP_CONFIG, qp, row=self.row))
             commands.append(Command(Op.QP_READY, qp, PSN_SPACE - 3))
         return Round(commands=commands)
 
@@ -118,15 +109,15 @@ def accepted(log: Log) -> list[int]:
 async def random_traffic(dut: Any, idle: float, stall: float) -> None:
     """{no idle clocks, idle} x {outputs always taken, stalls}: many QPs; faults, resets and settings."""
     given = options()
-    traffic = Traffic(given["seed"] * 4 + 2 * bool(idle) + bool(stall), given["qps"], window=given["window"])
+    traffic = Traffic(given["seed"] * 4 + 2 * bool(idle) + bool(stall), window=given["window"])
     tb = TB(dut, given["seed"])
     await tb.reset(traffic.world.config.address)
     follower = Follower(traffic.world.config, given["qps"])
     pace = Pace(idle, stall)
-    script = with_resets(traffic.opening())
+    script = traffic.opening()
     follower.follow(script, await tb.run(script, pace))
     while follower.met["events"] < given["events"] // 4:
-        for script in (with_resets(traffic.next(1500)), traffic.queries()):
+        for script in (traffic.next(1500), traffic.queries()):
             follower.follow(script, await tb.run(script, pace))
         traffic.learn(follower.golden)
     follower.check_counts(tb.counts())
@@ -161,9 +152,9 @@ async def one_qp_back_to_back(dut: Any) -> None:
     interval = options()["interval"]
     peer = Peer(2, 1, mtu=256, sack_threshold=1 << 16, quiet_clocks=600)
     tb, follower = await opened(dut, 3, peer)
-    peer.senders[3].begin(256 * 3000, immediate=False)
+    peer.senders[peer.qps[0]].begin(256 * 3000, immediate=False)
     for ports in (1, PORTS):
-        script = spread([peer.next(3) for _ in range(1000)], ports)
+        script = spread([peer.next(peer.qps[0]) for _ in range(1000)], ports)
         log = await tb.run(script)
         clocks = accepted(log)
         # What has to wait for the interval waits inside: the first ones are accepted sooner.
@@ -209,7 +200,7 @@ async def slow_memory_behind_a_port(dut: Any) -> None:
 async def quiet_timers(dut: Any) -> None:
     """A timer expires between its deadline and one scan period later, with all QPs' deadlines close together."""
     qps = options()["qps"]
-    peer = Peer(5, min(64, qps - 3), quiet_clocks=300)
+    peer = Peer(5, min(60, qps - 3), quiet_clocks=300)
     tb, follower = await opened(dut, 6, peer)
     # The first packet of each QP never comes: an ACK behind each SACK would hold the engine up.
     for qp in peer.qps:
@@ -253,7 +244,7 @@ async def quiet_sack_of_a_far_packet(dut: Any) -> None:
 async def answers_to_nothing_leave_it_idle_R10(dut: Any) -> None:  # noqa: N802 - the id of the reported bug
     """Duplicate, late and unknown-QP SACK, NACK and ACK: handed on or counted, no reply, and it goes on."""
     peer = Peer(6, 2, sack_threshold=1)
-    traffic = Traffic(6, options()["qps"], alive=3, window=options()["window"])
+    traffic = Traffic(6, alive=3, window=options()["window"])
     tb, follower = await opened(dut, 7, peer)
     strays = []
     noise = traffic.noise
@@ -264,7 +255,7 @@ async def answers_to_nothing_leave_it_idle_R10(dut: Any) -> None:  # noqa: N802 
     assert not log.replies
     assert not any(log.verdicts)
     follower.follow(spread(strays + strays[:50]), log)
-    script = spread([peer.packet(3, 16), peer.packet(4, 16)])
+    script = spread([peer.packet(qp, 16) for qp in peer.qps])
     log = await tb.run(script)
     assert log.replies[0].clock - log.offset - log.taps[0].now == reply_latency(options()["interval"])
     follower.follow(script, log)
@@ -276,16 +267,17 @@ async def numbers_wrap_S06(dut: Any) -> None:  # noqa: N802 - the id of the repo
     """One QP through all MSNs and RQMSNs and over the top of the PSNs, by messages without payload."""
     peer = Peer(7, 1, sack_threshold=1 << 15, quiet_clocks=200, wimm=128)
     tb, follower = await opened(dut, 8, peer)
+    (qp,) = peer.qps
     left = (1 << 16) + 500
     while left:
         count = min(left, 1100)
-        script = spread([peer.packet(3, 0, immediate=True) for _ in range(count)], 1)
-        script.commands.append(Command(Op.POST_RECEIVES, 3, count))
+        script = spread([peer.packet(qp, 0, immediate=True) for _ in range(count)], 1)
+        script.commands.append(Command(Op.POST_RECEIVES, qp, count))
         for frame in script.frames[0]:
             frame.behind = 1
         follower.follow(script, await tb.run(script))
         left -= count
-    assert follower.golden.answer(3).completed == (1 << 16) + 500
+    assert follower.golden.answer(qp).completed == (1 << 16) + 500
 
 
 @cocotb.test()
@@ -293,16 +285,16 @@ async def numbers_wrap_S06(dut: Any) -> None:  # noqa: N802 - the id of the repo
 async def notices_a_fault_in_the_model(dut: Any, fault: str) -> None:
     """The comparison fails when the model is wrong."""
     given = options()
-    traffic = Traffic(2, given["qps"], window=given["window"])
+    traffic = Traffic(2, window=given["window"])
     tb = TB(dut, 9)
     await tb.reset(traffic.world.config.address)
     faulty = type(fault, (EngineGolden, FAULTS[fault]), {})
     follower = Follower(traffic.world.config, given["qps"], faulty)
-    script = with_resets(traffic.opening())
+    script = traffic.opening()
     follower.follow(script, await tb.run(script))
     found = ""
     while not found:
-        script = with_resets(traffic.next(1500))
+        script = traffic.next(1500)
         log = await tb.run(script)
         try:
             follower.follow(script, log)
