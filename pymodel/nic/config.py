@@ -19,7 +19,6 @@ from pymodel.wire.spec import (
     MTU_MAX,
     MTU_MIN,
     P_KEY_DEFAULT,
-    PAD_ALIGNMENT,
     PSN_BITS,
     QPN_BITS,
     SACK_THRESHOLD_BYTES,
@@ -85,7 +84,7 @@ class QpSettings:
     """What both ends of a QP usually have in common."""
 
     mtu: int = MTU_DEFAULT
-    """Payload bytes of a full packet, a multiple of 4; the same at both ends."""
+    """Payload bytes of a full packet; the same at both ends."""
     mpr_units: int = 8
     """How far this end sends beyond cack, in units of 128 PSNs."""
     responder_mpr_units: int = 8
@@ -126,8 +125,6 @@ class QpSettings:
 
     def __post_init__(self) -> None:
         _between("MTU", self.mtu, MTU_MIN, MTU_MAX)
-        if self.mtu % PAD_ALIGNMENT:
-            raise InputError("MTU", str(self.mtu), f"a multiple of {PAD_ALIGNMENT}")
         mpr_to_psns(self.mpr_units)
         mpr_to_psns(self.responder_mpr_units)
         _between("ACK timeout", self.ack_timeout, 0, ACK_TIMEOUT_EXPONENT_MAX)

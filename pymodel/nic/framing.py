@@ -58,8 +58,10 @@ class Framer:
         headers = Bth.SIZE + Meth.SIZE + Reth.SIZE + (Tseth.SIZE if qp.timestamps else 0)
         self._full_length = headers + qp.mtu
         self._overhead = headers + ICRC_BYTES + NOMINAL_OVERHEAD_BYTES
-        self.full_size = self._overhead + qp.mtu
+        self.full_size = self._overhead + qp.mtu + -qp.mtu % PAD_ALIGNMENT
         """Nominal size of a packet that carries a whole MTU, in bytes."""
+        self.makes_runs = qp.mtu % PAD_ALIGNMENT == 0
+        """Full packets need no pad, so that `write_run` can make them."""
         # Up to the head of the BTH, and the ICRC there; by EV, and by EV << 8 | opcode.
         self._middle_fronts: dict[int, tuple[bytes, int]] = {}
         self._control_fronts: dict[int, tuple[bytes, int]] = {}

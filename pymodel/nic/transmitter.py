@@ -118,7 +118,7 @@ class Transmitter:
         """How many packets of `message` can leave now, one like the other: full ones between its first and its last
         that need not ask for an answer, since the responder's threshold is reached by what is in flight."""
         window, full_size = self.window, self._framer.full_size
-        if not message.sent or window.inflight + full_size < self._sack_threshold:
+        if not message.sent or not self._framer.makes_runs or window.inflight + full_size < self._sack_threshold:
             return 0
         return min(message.last - message.sent, limit - window.next_index, -((window.inflight - cwnd) // full_size))
 

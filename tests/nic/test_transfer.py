@@ -4,6 +4,7 @@ In every test memory is compared byte for byte, each completion must come once, 
 """
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -60,6 +61,20 @@ def test_r05_s06_every_size_through_loss(size, first_psn):
     statistics = transfer(pair, payload(size))
     assert statistics["retransmissions"] > 5 or size < 1 << 20
     assert sorted(pair.writes) == [(i, min(MTU, size - i)) for i in range(0, size, MTU)], "each byte placed once"
+
+
+@pytest.mark.parametrize("mtu", [256, 257, 511, 1000, 1022, 1499, 2048, 4095, 4096, 8191, 8192])
+def test_any_mtu_through_loss(mtu):
+    """Full packets of an odd MTU carry pad bytes, which land nowhere and count at both ends alike."""
+    weather = Weather(seed=mtu, loss=0.03, jitter=2 * US)
+    given_settings = replace(QUICK, mtu=mtu)
+    window = FixedWindow(20 * 8300)
+    pair = Pair(weather, memory=1 << 20, settings=given_settings, congestion=lambda: window)
+    size = 60 * mtu + 3
+    assert transfer(pair, payload(size))["packets"] == 61
+    assert sorted(pair.writes) == [(i, min(mtu, size - i)) for i in range(0, size, mtu)], "each byte placed once"
+    lengths = {len(frame.payload) for frame in pair.data_frames()}
+    assert lengths == {mtu, 3}
 
 
 def test_s06_l07_the_same_run_from_any_psn():
