@@ -221,7 +221,7 @@ async def peers_that_contradict_themselves(dut: Any) -> None:
 async def notices_a_fault_in_the_model(dut: Any, fault: str) -> None:
     """The comparison fails when the model is wrong."""
     given = options()
-    items = traffic.mixed(7, 8, given["window"], given["wimm"], 8_000, delivery_faults.FAULTS[fault])
+    items = traffic.mixed(7, 8, given["window"], given["wimm"], 40_000, delivery_faults.FAULTS[fault])
     tb = TB(dut, 7)
     await tb.reset()
     with pytest.raises(AssertionError, match=r"rtl|stuck"):
