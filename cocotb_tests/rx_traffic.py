@@ -126,7 +126,7 @@ def _outer(rng: random.Random, inner: bytes, dscp: int, ecn: int, srh_units: int
         srh = Srh(hdr_ext_len=srh_units, last_entry=last, segments_left=rng.randint(0, last + 1))
         routing = srh.pack() + rng.randbytes(8 * srh_units)
     header = Ipv6(
-        dscp=dscp, ecn=ecn, flow_label=rng.getrandbits(20), payload_length=len(routing) + len(inner),
+        dscp=dscp, ecn=ecn, flow_label=rng.getrandbits(20), payload_length=len(routing) + len(inner) & 0xFFFF,
         next_header=NextHeader.IPV6 if srh_units is None else NextHeader.ROUTING,
         hop_limit=rng.getrandbits(8), src=rng.getrandbits(128), dst=rng.getrandbits(128),
     )  # fmt: skip

@@ -7,9 +7,9 @@
 // Read side: a verdict for each payload, in their order. A payload to be placed leaves as a command
 // and its beats; one that is not is passed over in one clock, while the bus carries others.
 //
-// Latency: 4 clocks from a verdict to the command and the first beat. Throughput: a beat
+// Latency: 5 clocks from a verdict to the command and the first beat. Throughput: a beat
 // each clock on both sides, without a gap between payloads. A verdict always finds room if no more
-// than VERDICTS payloads wait for theirs to be carried out, as `settled_o` tells.
+// than VERDICTS payloads wait for theirs to be taken up, as `settled_o` tells.
 
 `default_nettype none
 
@@ -32,7 +32,7 @@ module mrc_rx_buffer
     input wire logic verdict_valid_i,
     output logic verdict_ready_o,
     input wire rx_verdict_t verdict_i,
-    output logic settled_o,  // a verdict was carried out or begun
+    output logic settled_o,  // a verdict was taken up
     output logic cmd_valid_o,
     input wire logic cmd_ready_i,
     output dma_command_t cmd_o,
@@ -84,9 +84,9 @@ module mrc_rx_buffer
   end
 
   // Lengths of the payloads within, and what is to become of them.
-  logic length_valid, length_ready, pass, verdict_valid;
-  logic [PAYLOAD_W-1:0] length;
-  rx_verdict_t verdict;
+  logic length_valid, length_ready, verdict_valid, pair_ready, pair, pass_valid, pass, queue_ready;
+  logic [PAYLOAD_W-1:0] length_ram, length;
+  rx_verdict_t verdict_ram, verdict;
 
   mrc_fifo #(
       .WIDTH(PAYLOAD_W),
@@ -98,8 +98,8 @@ module mrc_rx_buffer
       .ready_o(length_ready),
       .data_i (bytes_i),
       .valid_o(length_valid),
-      .ready_i(pass),
-      .data_o (length),
+      .ready_i(pair),
+      .data_o (length_ram),
       // verilator lint_off PINCONNECTEMPTY
       .count_o()
       // verilator lint_on PINCONNECTEMPTY
@@ -115,11 +115,28 @@ module mrc_rx_buffer
       .ready_o(verdict_ready_o),
       .data_i (verdict_i),
       .valid_o(verdict_valid),
-      .ready_i(pass),
-      .data_o (verdict),
+      .ready_i(pair),
+      .data_o (verdict_ram),
       // verilator lint_off PINCONNECTEMPTY
       .count_o()
       // verilator lint_on PINCONNECTEMPTY
+  );
+
+  // A register, so that nothing is added up behind a RAM.
+  assign pair = length_valid && verdict_valid && pair_ready;
+  assign settled_o = pair;
+
+  mrc_stream_register #(
+      .WIDTH(PAYLOAD_W + $bits(rx_verdict_t))
+  ) u_pair (
+      .clk_i,
+      .rst_ni,
+      .valid_i(length_valid && verdict_valid),
+      .ready_o(pair_ready),
+      .data_i ({length_ram, verdict_ram}),
+      .valid_o(pass_valid),
+      .ready_i(queue_ready),
+      .data_o ({length, verdict})
   );
 
   // ------------------------------------------------ read side: payloads that are to be placed
@@ -130,11 +147,10 @@ module mrc_rx_buffer
   } order_t;
 
   logic [COUNT_W-1:0] start_q;  // of the payload whose verdict is next
-  logic queue_ready, order_valid, load;
+  logic order_valid, load;
   order_t order_d, order;
 
-  assign pass = length_valid && verdict_valid && queue_ready;
-  assign settled_o = pass;
+  assign pass = pass_valid && queue_ready;
   assign order_d = '{
           start: start_q,
           command: '{qp: verdict.qp, va: verdict.va, r_key: verdict.r_key, bytes: 16'(length)}

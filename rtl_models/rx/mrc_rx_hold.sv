@@ -31,10 +31,12 @@ module mrc_rx_hold
 
   localparam int unsigned BEHIND_IPV6 = IPV6_BYTES + UDP_BYTES;
   localparam int unsigned BEHIND_IPV4 = IPV4_BYTES + UDP_BYTES;
+  // The longest packet is that of IPv6, with its header; and a sign.
+  localparam int unsigned REST_W = LENGTH_W + 2;
 
   logic valid_q;
-  logic [LENGTH_W:0]
-      rest_q, rest_d;  // bytes within the IP length from this beat on; may be negative
+  // Bytes within the IP length from this beat on; stays where it is once it is negative.
+  logic [REST_W-1:0] rest_q, rest_d;
   logic [LENGTH_W-1:0] length;
   logic [BUS_BYTES-1:0] keep_d;
   // Not every bit is used: a header is read as a whole.
@@ -59,7 +61,7 @@ module mrc_rx_hold
     // Byte i of the first beat counts if the length, to which IPv6 does not count its header, is more.
     for (int unsigned i = 0; i < BUS_BYTES; i++) begin
       if (!beat_i.first) begin
-        keep_d[BUS_BYTES-1-i] = !rest_q[LENGTH_W] && (rest_q[LENGTH_W-1:7] != '0
+        keep_d[BUS_BYTES-1-i] = !rest_q[REST_W-1] && (rest_q[REST_W-2:7] != '0
             || (rest_q[6] && rest_q[5:0] > 6'(i)));
       end else if (outer_i.ipv6) begin
         keep_d[BUS_BYTES-1-i] = i < IPV6_BYTES || length > LENGTH_W'(i - IPV6_BYTES);
@@ -68,9 +70,9 @@ module mrc_rx_hold
       end
     end
     if (beat_i.first) begin
-      rest_d = {1'b0, length} + (outer_i.ipv6 ? (LENGTH_W + 1)'(IPV6_BYTES) : '0);
+      rest_d = {2'b00, length} + (outer_i.ipv6 ? REST_W'(IPV6_BYTES) : '0);
     end else begin
-      rest_d = rest_q - (LENGTH_W + 1)'(BUS_BYTES);
+      rest_d = rest_q[REST_W-1] ? rest_q : rest_q - REST_W'(BUS_BYTES);
     end
   end
 
@@ -93,7 +95,7 @@ module mrc_rx_hold
   assign step_o = valid_q && (beat_o.last || valid_i);
   assign starts_o = !beat_o.first || early_q;
   assign zeros_o = -rest_q[5:0];
-  assign cut_o = $signed(rest_q) > $signed((LENGTH_W + 1)'(beat_o.bytes));
+  assign cut_o = $signed(rest_q) > $signed(REST_W'(beat_o.bytes));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= 1'b0;

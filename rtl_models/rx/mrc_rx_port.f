@@ -3,6 +3,7 @@ rtl_models/common/mrc_rx_pkg.sv
 rtl_models/common/mrc_ram.sv
 rtl_models/common/mrc_fifo.sv
 rtl_models/common/mrc_skid_buffer.sv
+rtl_models/common/mrc_stream_register.sv
 rtl_models/common/mrc_stream_assert.sv
 rtl_models/rx/mrc_rx_port_pkg.sv
 rtl_models/rx/mrc_icrc_pkg.sv

@@ -18,7 +18,7 @@
 // room: a memory that stalls holds back the descriptors of its own port and nothing else.
 //
 // Latency: RX_PORT_LATENCY clocks (mrc_rx_port_pkg) from a frame's last beat to its descriptor, or
-// one more; 4 from a verdict to the payload's first beat. Throughput: back to back frames of any
+// one more; 5 from a verdict to the payload's first beat. Throughput: back to back frames of any
 // length, while descriptors, verdicts and payloads are taken.
 
 `default_nettype none

@@ -38,7 +38,13 @@ def _port(*tests: str) -> Bench:
     )
 
 
-LOCK_STEP = _port("lock_step", "other_choices_of_a_deployment", "one_frame_a_beat")
+LOCK_STEP = _port(
+    "lock_step",
+    "other_choices_of_a_deployment",
+    "one_frame_a_beat",
+    "lengths_near_64_kilobytes",
+    "every_length_back_to_back",
+)
 BUFFER = _port(*test_mrc_rx_port.OF_THE_BUFFER)
 ICRC = Bench("mrc_icrc_bench", test_mrc_icrc.SOURCES, {}, test_mrc_icrc.MODULE, {})
 
@@ -62,6 +68,8 @@ OF_LOCK_STEP = (
     Patch("the outer length without the SRH", _OUTER, "+ {1'b0, srh.hdr_ext_len, 3'b000}", ""),
     Patch("short outer packets have room", _HEADERS, "fields_q.outer.room_bad || ", ""),
     # the beat before
+    Patch("the length has no bit for a header of IPv6", _HOLD, "REST_W = LENGTH_W + 2", "REST_W = LENGTH_W + 1"),
+    Patch("much link padding counts again", _HOLD, "rest_q[REST_W-1] ? rest_q : rest_q", "rest_q"),
     Patch("a beat waits for the next frame", _HOLD, "valid_q && (beat_o.last || valid_i)", "valid_q && valid_i"),
     Patch(
         "a frame shorter by a byte than IP says", _HOLD, "$signed(rest_q) > $signed", "$signed(rest_q) - 1 > $signed"
