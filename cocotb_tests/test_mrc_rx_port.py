@@ -121,7 +121,7 @@ async def one_frame_a_beat(dut: Any) -> None:
 
 @cocotb.test()
 async def lengths_near_64_kilobytes(dut: Any) -> None:
-    """The longest IP packets, and a frame of much link padding, are too long; where the outer length wraps, it is wrong."""
+    """The longest IP packets, and a frame of much link padding, are too long; an outer length that wraps is wrong."""
     traffic = Traffic(41)
     frames = []
     for shape in (0, 1, 2, 3):
