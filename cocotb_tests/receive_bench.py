@@ -65,9 +65,8 @@ class TB:
 
     async def reset(self) -> None:
         dut = self.dut
-        for name in ("start", "stop", "run", "idle", "stall", "dma_stall"):
+        for name in ("start", "stop", "run", "idle", "stall", "dma_stall", "rest", "limit"):
             getattr(dut, name).value = 0
-        dut.rest.value, dut.limit.value = REST, 40 * REST
         dut.rst_n.value = 0
         await Timer(10 * CLOCK_NS, "ns")
         await RisingEdge(dut.clk)
@@ -84,11 +83,13 @@ class TB:
         dma_stall: float = 0.0,
         read: bool = False,
         follow: bool = True,
+        rest: int = REST,
     ) -> Seen:
         """Play a round to its end and to rest, then follow it. AssertionError at a difference, or when it gets stuck.
 
         `idle` is the chance of a pause before each beat of a frame, `stall` and `dma_stall` that of an output to stop
         for some clocks. With `read` every counter is read at the end. Without `follow` nothing is compared.
+        `rest` clocks without an event count as rest.
         """
         dut, number = self.dut, self.number
         self.number += 1
@@ -102,6 +103,7 @@ class TB:
             self.software.counters()
         write_round(self.folder, number, script, self.software.taken(), self.rng)
         dut.run.value = number
+        dut.rest.value, dut.limit.value = rest, 40 * rest
         dut.idle.value, dut.stall.value, dut.dma_stall.value = (round(256 * p) for p in (idle, stall, dma_stall))
         dut.start.value = 1
         await RisingEdge(dut.clk)

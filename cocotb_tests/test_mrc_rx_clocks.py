@@ -6,7 +6,6 @@ tests.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,9 @@ HEADERS = 142
 SCAN = 64
 """Clocks of a scan over the quiet timers of 64 QPs."""
 QPS = range(3, 43)
+RTT = 3000
+"""Clocks of a round trip of 12 us, which quiet timers run for; by then other SACKs have been sent under load."""
+REST = RTT + SCAN + 200
 
 
 # ---------------------------------------------------------------------- in the simulator
@@ -35,7 +37,7 @@ async def ready(dut: Any, scene: Scene, receives: int = 0, **fields: int) -> TB:
     """Forty QPs, ready."""
     tb = TB(dut, scene.world.config, options()["seed"])
     await tb.reset()
-    defaults = {"mtu": 8192, "mpr_units": 8}
+    defaults = {"mtu": 8192, "mpr_units": 8, "quiet_clocks": RTT}
     await tb.play(scene.opening({qp: scene.row(**defaults | fields) for qp in QPS}, receives))
     for sender in scene.senders.values():
         sender.stamps = True
@@ -46,18 +48,8 @@ def dropped(seen: Seen) -> int:
     return sum(len(outcomes) - outcomes.count(ACCEPTED) for outcomes in seen.trace.outcomes)
 
 
-@cocotb.test()
-@cocotb.parametrize(length=[376, 378, 512, 1518, HEADERS + 4096, HEADERS + 8192])
-async def eight_ports_at_100_gigabit(dut: Any, length: int) -> None:
-    """Frames of 376 bytes and more at full rate on all ports, all in step: none is lost, none waits but for the seven
-    beside it."""
-    scene = Scene(length)
-    tb = await ready(dut, scene)
-    count = max(800, 2_000_000 // length)
-    payload = (length - HEADERS) // 4 * 4
-    script = scene.paced(scene.writes(length, count, payload))
-    seen = await tb.play(script)
-    assert not dropped(seen)
+def waits(script: Round, seen: Seen) -> list[int]:
+    """For each frame, in the order of their acceptance, the clocks from its last beat to that."""
     ends: list[list[int]] = []  # clocks in which frames end, by port
     for frames in script.frames:
         ends.append([])
@@ -71,10 +63,25 @@ async def eight_ports_at_100_gigabit(dut: Any, length: int) -> None:
         if tap.kind == EventKind.FRAME:
             delays.append(elapsed - ends[tap.port][numbers[tap.port]])
             numbers[tap.port] += 1
+    return delays
+
+
+@cocotb.test()
+@cocotb.parametrize(length=[376, 378, 512, 1518, HEADERS + 4096, HEADERS + 8192])
+async def eight_ports_at_100_gigabit(dut: Any, length: int) -> None:
+    """Frames of 376 bytes and more at full rate on all ports, all in step: none is lost, none waits but for the seven
+    beside it."""
+    scene = Scene(length)
+    tb = await ready(dut, scene)
+    count = max(800, 2_000_000 // length)
+    payload = (length - HEADERS) // 4 * 4
+    script = scene.paced(scene.writes(length, count, payload))
+    seen = await tb.play(script, rest=REST)
+    assert not dropped(seen)
+    delays = waits(script, seen)
     assert len(delays) == count
-    # Quiet timers, which go first, may hold a frame back by a clock each.
-    timers = sum(tap.kind == EventKind.TIMER for tap in seen.trace.taps)
-    assert max(delays) - min(delays) <= PORTS + (timers > 0) * 2, f"from {min(delays)} to {max(delays)} clocks"
+    record(**{f"spread at {length}": max(delays) - min(delays)})
+    assert max(delays) - min(delays) <= PORTS, f"from {min(delays)} to {max(delays)} clocks"
 
 
 @cocotb.test()
@@ -84,7 +91,7 @@ async def more_than_an_event_a_clock(dut: Any) -> None:
     scene = Scene(1)
     tb = await ready(dut, scene)
     script = scene.paced(scene.writes(HEADERS, 16_000, 0))
-    seen = await tb.play(script, read=True)
+    seen = await tb.play(script, read=True, rest=REST)
     lost = sum(outcomes.count(OVERFLOW) for outcomes in seen.trace.outcomes)
     assert lost == dropped(seen) > 1000
     events = len(seen.trace.taps)
@@ -104,9 +111,9 @@ async def answers_faster_than_they_can_leave(dut: Any) -> None:
     before it, and no answer is."""
     scene = Scene(2)
     tb = await ready(dut, scene, sack_threshold=1)
-    seen = await tb.play(scene.paced(scene.writes(HEADERS, 8_000, 0)), stall=0.5)
+    seen = await tb.play(scene.paced(scene.writes(HEADERS, 8_000, 0)), stall=0.5, rest=REST)
     assert dropped(seen) > 1000
-    assert tb.follower.met["replies"] > 2 * len(seen.trace.taps) * 0.9
+    assert tb.follower.met["replies"] > 1.2 * len(seen.trace.taps)
 
 
 @cocotb.test()
@@ -122,15 +129,15 @@ async def completions_never_stop_the_engine(dut: Any) -> None:
     for _ in range(120):
         busy.begin(0, immediate=True)
         script.frames[0].append(Sent(scene.frame(busy, busy.new(), 0), gap=4))
-    await tb.play(script)
-    others = scene.writes(376, 4_000, 232)
+    await tb.play(script, rest=REST)
+    others = scene.writes(512, 4_000, 368)
     script = scene.paced([*others[:2000], scene.frame(busy, hole, 0), *others[2000:]])
-    seen = await tb.play(script)
+    seen = await tb.play(script, rest=REST)
     assert not dropped(seen)
     assert len(seen.completed) == 120
     assert seen.completed[-1] - seen.completed[0] == 119
-    gaps = [after - before for before, after in itertools.pairwise(seen.elapsed[16:4000])]
-    assert set(gaps) == {1}
+    delays = waits(script, seen)
+    assert max(delays) - min(delays) <= PORTS, f"from {min(delays)} to {max(delays)} clocks"
 
 
 @cocotb.test()
@@ -139,18 +146,18 @@ async def quiet_timers(dut: Any) -> None:
     scene = Scene(4)
     tb = TB(dut, scene.world.config, options()["seed"])
     await tb.reset()
-    waits = dict(zip((3, 4, 31, 32, 62, 63), (100, 101, 127, 300, 999, 1023), strict=True))
-    await tb.play(scene.opening({qp: scene.row(quiet_clocks=wait, mpr_units=8) for qp, wait in waits.items()}))
-    for start in range(80):
+    clocks = dict(zip((3, 4, 31, 32, 62, 63), (100, 101, 127, 300, 999, 1023), strict=True))
+    await tb.play(scene.opening({qp: scene.row(quiet_clocks=wait, mpr_units=8) for qp, wait in clocks.items()}))
+    for start in range(30):
         script = Round()
         for number, sender in enumerate(scene.senders.values()):
             sender.begin(8, immediate=False)
             gap = scene.rng.randrange(300) if start % 2 else start
             script.frames[number].append(Sent(scene.frame(sender, sender.new(), number), gap))
         await tb.play(script)
-    assert tb.follower.met["quiet timer"] == 80 * len(waits)
+    assert tb.follower.met["quiet timer"] == 30 * len(clocks)
     # Each of the other five that expire at the same time may go first.
-    assert tb.follower.latest <= SCAN + 3 + len(waits) - 1
+    assert tb.follower.latest <= SCAN + 3 + len(clocks) - 1
     record(**{"latest quiet timer": tb.follower.latest})
 
 
@@ -162,13 +169,14 @@ async def strays_leave_it_idle_R10(dut: Any) -> None:  # noqa: N802 - the id of 
     senders = list(scene.senders.values())
     script = Round()
     for number in range(1000):
-        script.frames[number % PORTS].append(Sent(scene.noise.stray(scene.rng.choice(senders), number % PORTS)))
+        data = scene.noise.stray(scene.rng.choice(senders), number % PORTS)
+        script.frames[number % PORTS].append(Sent(data, gap=7))
     seen = await tb.play(script)
     assert len(seen.trace.taps) == 1000
     assert not any(seen.trace.replies)
     assert not seen.trace.completions
     last_in = max(sum(each.gap + -(-len(each.data) // BUS_BYTES) for each in frames) for frames in script.frames)
-    assert int(dut.clocks.value) < last_in + 1000 // PORTS + 60
+    assert int(dut.clocks.value) < last_in + 60
     script = Round(commands=[Command(Op.QUERY, qp) for qp in QPS])
     await tb.play(script)
 
