@@ -33,5 +33,5 @@ def test_a_perfect_receiver_passes_and_everything_is_met() -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_is_noticed(fault: str) -> None:
-    with pytest.raises(AssertionError, match="rtl|RTL"):
+    with pytest.raises(AssertionError, match=r"rtl|RTL"):
         play(2, 6, 2500, FAULTS[fault])
