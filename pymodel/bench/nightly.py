@@ -53,6 +53,8 @@ JOBS: tuple[Job, ...] = (
         ("tests/rtl", "cocotb_tests"),
         (
             "rtl_models/**/*.sv",
+            "rtl_models/**/*.rdl",
+            "rtl_models/coverage.waivers",
             "pymodel/rtl/**/*.py",
             "pymodel/nic/receive_window.py",
             "cocotb_tests/**/*.*v",

@@ -49,6 +49,7 @@ module mrc_counters #(
     if (!rst_ni) begin
       row_q <= '0;
       first_q <= 1'b1;
+      {first_4_q, first_3_q, first_2_q, first_1_q} <= '1;
       pause_q <= '0;
       visit_1_q <= 1'b0;
       visit_2_q <= 1'b0;
@@ -56,6 +57,7 @@ module mrc_counters #(
       read_1_q <= 1'b0;
       read_2_q <= 1'b0;
     end else begin
+      {first_4_q, first_3_q, first_2_q, first_1_q} <= {first_3_q, first_2_q, first_1_q, first_q};
       visit_1_q <= scan;
       visit_2_q <= visit_1_q;
       we_q <= visit_2_q;
@@ -83,10 +85,6 @@ module mrc_counters #(
     row_1_q <= row_q;
     row_2_q <= row_1_q;
     row_3_q <= row_2_q;
-    first_1_q <= first_q;
-    first_2_q <= first_1_q;
-    first_3_q <= first_2_q;
-    first_4_q <= first_3_q;
     few_2_q <= few_q[row_1_q];
     // A read that comes right behind the first round would miss what is still to be written.
     ram_row_2_q <= (read_1_q ? first_4_q : first_1_q) ? '0 : ram_row;
