@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pymodel.base.toolpath import ROOT
@@ -90,6 +90,8 @@ PROOFS: tuple[Proof, ...] = (
     _common("mrc_find_first", depth=1, WIDTH=64),
     _common("mrc_popcount", depth=1, WIDTH=20),
     _common("mrc_ram_forward", "mrc_ram", depth=10),
+    # Two rounds: that none of its few bits overflows needs more invariants than induction is worth.
+    replace(_common("mrc_counters", "mrc_ram", depth=14), induction=False),
     *(Proof("mrc_psn_decide", _PSN_DECIDE, 7, {"SAME_QP_INTERVAL": interval}) for interval in (1, 2)),
 )
 

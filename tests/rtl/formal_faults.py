@@ -39,4 +39,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("mrc_psn_decide", "deciding.under_end && !deciding.seen;", "deciding.under_end;", "responder"),
     Fault("mrc_psn_decide", "record_i && psn_i == state_8.head;", "psn_i == state_8.head;", "responder"),
     Fault("mrc_psn_decide", "deciding.qp == qp_7 ? new_state : state_7;", "1'b0 ? new_state : state_7;", "responder"),
+    Fault("mrc_counters", "few_q[k] <= FEW_W'(event_i[k]);", "few_q[k] <= '0;"),
+    Fault("mrc_counters", "(read_1_q ? first_4_q : first_1_q)", "first_1_q"),
+    Fault("mrc_counters", "FEW_W = $clog2(ROUND + 1);", "FEW_W = 2;"),
 )
