@@ -28,11 +28,31 @@ FIGURES_VARIABLE = "MRC_NIGHTLY_FIGURES"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One long run: pytest arguments, and glob patterns, from the clone's root, of the sources of its figures."""
+    """One long run: test files or folders, and glob patterns, from the clone's root, of the sources of its figures."""
 
     name: str
     tests: tuple[str, ...]
     sources: tuple[str, ...]
+
+
+_MODEL = ("pymodel/nic/*.py", "pymodel/wire/*.py")
+_ASSEMBLED = ("rtl_models/**/*.sv", "rtl_models/**/*.rdl", "cocotb_tests/**/*.*v", "cocotb_tests/**/*.py", *_MODEL)
+
+
+def _unit(folder: str, bench: str) -> tuple[str, ...]:
+    """Sources of an RTL unit and of its benches, whose files have `bench` in their names."""
+    return (
+        "rtl_models/common/*.sv",
+        f"rtl_models/{folder}/*.sv",
+        f"cocotb_tests/*{bench}*",
+        f"cocotb_tests/hdl/*{bench}*",
+    )
+
+
+def _rtl(name: str, tests: tuple[str, ...], *sources: str) -> Job:
+    """A job of `tests/rtl`, by the names of its files."""
+    files = tuple(f"tests/rtl/{test}.py" for test in tests)
+    return Job(f"rtl-{name}", (files[0],), ("pymodel/rtl/*.py", *files, *sources))
 
 
 JOBS: tuple[Job, ...] = (
@@ -48,20 +68,22 @@ JOBS: tuple[Job, ...] = (
         ("pymodel/wire/**/*.py", "pymodel/paths/**/*.py", "pymodel/nic/**/*.py", "tests/nic/**/*.py"),
     ),
     Job("verbs", ("tests/verbs",), ("pymodel/verbs/**/*.py", "pymodel/nic/**/*.py", "tests/verbs/**/*.py")),
-    Job(
-        "rtl",
-        ("tests/rtl", "cocotb_tests"),
-        (
-            "rtl_models/**/*.sv",
-            "rtl_models/**/*.rdl",
-            "rtl_models/coverage.waivers",
-            "pymodel/rtl/**/*.py",
-            "pymodel/nic/receive_window.py",
-            "cocotb_tests/**/*.*v",
-            "cocotb_tests/**/*.py",
-            "tests/rtl/**/*.py",
-        ),
+    _rtl(
+        "formal",
+        ("test_formal", "formal_faults"),
+        "rtl_models/common/*.sv",
+        "rtl_models/responder/*.sv",
+        "rtl_models/formal/*",
     ),
+    _rtl("cost", ("test_synthesis",), "rtl_models/**/*.sv", "rtl_models/**/*.f"),
+    _rtl("mutants-tracker", ("test_mutants", "mutants"), *_unit("responder", "psn_tracker")),
+    _rtl("mutants-delivery", ("test_delivery_mutants",), *_unit("responder", "delivery")),
+    _rtl("mutants-responder", ("test_responder_mutants",), *_unit("responder", "responder")),
+    _rtl("mutants-reply", ("test_reply_mutants",), *_unit("reply", "reply"), "cocotb_tests/*endpoint*"),
+    _rtl("mutants-rx", ("test_rx_mutants",), *_unit("rx", "rx"), "cocotb_tests/test_mrc_icrc.py"),
+    Job("rtl-wraps", ("cocotb_tests",), ("rtl_models/responder/*.sv", "cocotb_tests/*.py", *_MODEL)),
+    _rtl("million", ("test_receive_million",), *_ASSEMBLED),
+    _rtl("coverage", ("test_coverage",), *_ASSEMBLED, "rtl_models/coverage.waivers"),
 )
 
 

@@ -36,7 +36,16 @@ def test_figures_are_kept_one_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_every_job_has_tests_and_sources(job: Job) -> None:
-    marked = [path for folder in job.tests for path in sorted((ROOT / folder).rglob("test_*.py"))]
+    given = [ROOT / name for name in job.tests]
+    marked = [path for each in given for path in ([each] if each.is_file() else sorted(each.rglob("test_*.py")))]
     assert any("mark.nightly" in path.read_text(encoding="utf-8") for path in marked)
     for pattern in job.sources:
         assert any(ROOT.glob(pattern)), pattern
+
+
+def test_every_long_test_has_a_job() -> None:
+    given = [ROOT / name for job in JOBS for name in job.tests]
+    for folder in ("tests", "cocotb_tests"):
+        for path in sorted((ROOT / folder).rglob("test_*.py")):
+            if "mark.nightly" in path.read_text(encoding="utf-8") and path != Path(__file__):
+                assert any(path == each or each in path.parents for each in given), path
