@@ -172,8 +172,8 @@ async def reply_queue_full(dut: Any) -> None:
     log = await tb.run(script, Pace(blocked=REPLY_READY, blocked_for=1500))
     start = log.taps[0].now
     early = [now for now in accepted(log) if now < start + 1000]
-    # Each of these packets ends a message: SACK and ACK. The queue has one word more at its output.
-    assert REPLY_DEPTH // 2 <= len(early) <= REPLY_DEPTH // 2 + INSIDE
+    # Each of these packets ends a message: a SACK and its ACK wait in one place of the queue.
+    assert REPLY_DEPTH <= len(early) <= REPLY_DEPTH + INSIDE
     assert max(early) < start + 300
     follower.follow(script, log)
 

@@ -2,8 +2,8 @@
 // 1.11), and the answer to a query.
 //
 // It is stages 5 to 8 of that pipeline, and what stops it: it moves as one unless a reply or a query
-// answer is not taken, or an ACK goes behind a SACK, which takes a clock more.
-// Latency: 4 clocks from stage 4. Throughput: a reply each clock.
+// answer is not taken.
+// Latency: 4 clocks from stage 4. Throughput: an event's answers each clock.
 
 `default_nettype none
 
@@ -26,9 +26,11 @@ module mrc_reply_format
     input wire logic     [16:0] unanswered_4_i,
     input wire held_t           held_5_i,        // the packet that waited, a clock later
 
-    output logic      reply_valid_o,
-    input  wire logic reply_ready_i,
-    output reply_t    reply_o,
+    output logic             reply_valid_o,
+    input  wire logic        reply_ready_i,
+    output reply_t           reply_o,
+    output logic             reply_ack_o,       // an ACK goes behind this SACK ..
+    output logic      [23:0] reply_completed_o, // .. and says this
 
     output logic      query_valid_o,
     input  wire logic query_ready_i,
@@ -152,28 +154,16 @@ module mrc_reply_format
     end
   end
 
-  // ---------------------------------------------------------------- stage 8: out, an ACK behind its SACK
-  logic valid_8_q, second_q;
-  reply_t first_8_q, ack_8;
-  logic [PSN_W-1:0] cack_8_q;
-  logic [23:0] completed_8_q;
+  // ---------------------------------------------------------------- stage 8: out
+  logic valid_8_q;
   logic replies_8;
-
-  always_comb begin
-    ack_8 = first_8_q;
-    ack_8.kind = REPLY_ACK;
-    ack_8.rtx = 1'b0;
-    ack_8.psn = cack_8_q;
-    ack_8.body = COMMAND_DATA_W'({AETH_ACK, completed_8_q});
-  end
 
   assign replies_8 = answer_8_q.sack || answer_8_q.nack || answer_8_q.nak || answer_8_q.route ||
       answer_8_q.set_up;
   assign reply_valid_o = valid_8_q && replies_8;
-  assign reply_o = second_q ? ack_8 : first_8_q;
+  assign reply_ack_o = answer_8_q.ack;
   assign query_valid_o = valid_8_q && answer_8_q.query;
-  assign advance = (!reply_valid_o || (reply_ready_i && (second_q || !answer_8_q.ack))) &&
-      (!query_valid_o || query_ready_i);
+  assign advance = (!reply_valid_o || reply_ready_i) && (!query_valid_o || query_ready_i);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -181,15 +171,11 @@ module mrc_reply_format
       valid_6_q <= 1'b0;
       valid_7_q <= 1'b0;
       valid_8_q <= 1'b0;
-      second_q  <= 1'b0;
     end else if (advance) begin
       valid_5_q <= valid_4_i;
       valid_6_q <= valid_5_q;
       valid_7_q <= valid_6_q;
       valid_8_q <= valid_7_q;
-      second_q  <= 1'b0;
-    end else if (reply_valid_o && reply_ready_i) begin
-      second_q <= 1'b1;
     end
   end
 
@@ -227,9 +213,8 @@ module mrc_reply_format
       units_7_q <= received_6_q[31:8] + RCVD_BYTES_W'(|received_6_q[7:0]);
 
       answer_8_q <= answer_7_q;
-      first_8_q <= first_7;
-      cack_8_q <= finding_7_q.tracked.cack;
-      completed_8_q <= finding_7_q.delivered.completed;
+      reply_o <= first_7;
+      reply_completed_o <= finding_7_q.delivered.completed;
       query_o <= '{
           qp: finding_7_q.delivered.qp,
           state: finding_7_q.delivered.state,
@@ -244,13 +229,13 @@ module mrc_reply_format
 
 `ifndef SYNTHESIS
   mrc_stream_assert #(
-      .WIDTH($bits(reply_t))
+      .WIDTH(1 + 24 + $bits(reply_t))
   ) u_reply_rule (
       .clk_i,
       .rst_ni,
       .valid_i(reply_valid_o),
       .ready_i(reply_ready_i),
-      .data_i (reply_o)
+      .data_i ({reply_ack_o, reply_completed_o, reply_o})
   );
 
   mrc_stream_assert #(

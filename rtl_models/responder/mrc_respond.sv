@@ -10,7 +10,7 @@
 //  what kind of                       and forward  packet; verdict
 //
 // Latency: 8 clocks from finding to reply_valid_o, 4 to the verdict, as long as nothing waits.
-// Throughput: an event each clock; one that is answered by SACK and ACK takes two.
+// Throughput: an event each clock.
 
 `default_nettype none
 
@@ -39,9 +39,11 @@ module mrc_respond
     output logic        [PORT_W-1:0] verdict_port_o,
     output rx_verdict_t              verdict_o,
 
-    output logic      reply_valid_o,
-    input  wire logic reply_ready_i,
-    output reply_t    reply_o,
+    output logic             reply_valid_o,
+    input  wire logic        reply_ready_i,
+    output reply_t           reply_o,
+    output logic             reply_ack_o,       // an ACK goes behind this SACK ..
+    output logic      [23:0] reply_completed_o, // .. and says this
 
     output logic      query_valid_o,
     input  wire logic query_ready_i,
@@ -297,6 +299,8 @@ module mrc_respond
       .reply_valid_o,
       .reply_ready_i,
       .reply_o,
+      .reply_ack_o,
+      .reply_completed_o,
       .query_valid_o,
       .query_ready_i,
       .query_o

@@ -8,15 +8,15 @@
 //   commands+                 |         ^          |           |
 //                             +- tickets round both +          +-> quiet timers -> arbiter
 //
-// Throughput: an event each clock, over many QPs; of one QP one every SAME_QP_INTERVAL clocks. One that
-// is answered by SACK and ACK takes a clock more.
+// Throughput: an event each clock, over many QPs; of one QP one every SAME_QP_INTERVAL clocks. Replies
+// leave one a clock: two for an event that is answered by SACK and ACK, which wait in one place.
 // Latency, from acceptance, as long as nothing waits: 45 + SAME_QP_INTERVAL clocks to reply_valid_o,
 // 41 + SAME_QP_INTERVAL to the verdict. After reset the engine takes nothing until its tables are
 // clear: max(QPS, REGIONS, 64) clocks, and mrc_delivery's.
 // Quiet timer: its expiry is accepted between the deadline and a scan period of max(QPS, 64) clocks
 // later, as long as nothing waits. A deadline is known 38 + SAME_QP_INTERVAL clocks after the packet
 // that set it was accepted; where the base RTT is shorter than that, it counts instead.
-// What holds the engine up, in the order of events: REPLY_DEPTH replies that are not taken; a query's
+// What holds the engine up, in the order of events: REPLY_DEPTH answers that are not taken; a query's
 // answer, a descriptor for the requester or an endpoint operation that is not taken; what mrc_delivery
 // and mrc_psn_tracker say of themselves. Then no descriptor is accepted and the ports' buffers fill;
 // nothing that was accepted is lost. A port that does not take verdicts holds up itself alone.
@@ -306,7 +306,9 @@ module mrc_responder
   logic [TIME_W-1:0] timer_deadline;
   logic [PORT_W-1:0] verdict_port;
   rx_verdict_t verdict;
-  reply_t reply;
+  reply_t reply, first;
+  logic reply_ack, first_ack, split_ready;
+  logic [23:0] reply_completed, first_completed;
   logic [$clog2(REPLY_DEPTH+1)-1:0] unused_replies;
 
   mrc_respond #(
@@ -327,6 +329,8 @@ module mrc_responder
       .reply_valid_o(reply_valid),
       .reply_ready_i(reply_ready),
       .reply_o(reply),
+      .reply_ack_o(reply_ack),
+      .reply_completed_o(reply_completed),
       .query_valid_o,
       .query_ready_i,
       .query_o,
@@ -363,20 +367,39 @@ module mrc_responder
       .verdict_o
   );
 
+  // A SACK waits together with the ACK that goes behind it, and they part here: the engine takes an event
+  // a clock whether it is answered once or twice, as long as the queue has room.
   mrc_fifo #(
-      .WIDTH($bits(reply_t)),
+      .WIDTH(1 + 24 + $bits(reply_t)),
       .DEPTH(REPLY_DEPTH)
   ) u_replies (
       .clk_i,
       .rst_ni,
       .valid_i(reply_valid),
       .ready_o(reply_ready),
-      .data_i (reply),
+      .data_i ({reply_ack, reply_completed, reply}),
       .valid_o(reply_valid_o),
-      .ready_i(reply_ready_i),
-      .data_o (reply_o),
+      .ready_i(split_ready),
+      .data_o ({first_ack, first_completed, first}),
       .count_o(unused_replies)
   );
+
+  logic second_q;
+  assign split_ready = reply_ready_i && (second_q || !first_ack);
+
+  always_comb begin
+    reply_o = first;
+    if (second_q) begin
+      reply_o.kind = REPLY_ACK;  // its PSN is that of the SACK: the cumulative one
+      reply_o.rtx  = 1'b0;
+      reply_o.body = COMMAND_DATA_W'({AETH_ACK, first_completed});
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) second_q <= 1'b0;
+    else if (reply_valid_o && reply_ready_i) second_q <= first_ack && !second_q;
+  end
 
   assign pulses_o = drop_pulses | answer_pulses;
 
