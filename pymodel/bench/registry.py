@@ -35,6 +35,8 @@ class Benchmark:
         return None
 
 
+_SIMULATOR = ("verilator", "g++", "perl", "make")
+
 BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark("wire.pack", wire.pack, ("wire.pack",)),
     Benchmark("wire.unpack", wire.unpack, ("wire.unpack",)),
@@ -43,7 +45,8 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark("engine.un", engine.measure, engine.FIGURES),
     Benchmark("nic.back_to_back", nic.measure, nic.FIGURES),
     Benchmark("main_job", main_job.measure, main_job.FIGURES),
-    Benchmark("rtl.psn_tracker", rtl.measure, rtl.FIGURES, ("verilator", "g++", "perl", "make"), ("cocotb",)),
+    Benchmark("rtl.psn_tracker", rtl.measure, rtl.FIGURES, _SIMULATOR, ("cocotb",)),
+    Benchmark("rtl.receive", rtl.measure_receive, rtl.RECEIVE_FIGURES, _SIMULATOR, ("cocotb",)),
 )
 
 

@@ -3,6 +3,7 @@ rtl_models/common/mrc_rx_pkg.sv
 rtl_models/common/mrc_ram.sv
 rtl_models/common/mrc_fifo.sv
 rtl_models/common/mrc_skid_buffer.sv
+rtl_models/common/mrc_stream_register.sv
 rtl_models/common/mrc_stream_assert.sv
 rtl_models/rx/mrc_rx_port_pkg.sv
 rtl_models/rx/mrc_icrc_pkg.sv
@@ -45,7 +46,6 @@ rtl_models/responder/mrc_verdict_queues.sv
 rtl_models/responder/mrc_responder.sv
 rtl_models/reply/mrc_route_back.sv
 rtl_models/reply/mrc_endpoint.sv
-rtl_models/common/mrc_stream_register.sv
 rtl_models/reply/mrc_reply_pkg.sv
 rtl_models/reply/mrc_reply_icrc_pkg.sv
 rtl_models/reply/mrc_reply_turn.sv
