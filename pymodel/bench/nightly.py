@@ -35,13 +35,24 @@ class Job:
     sources: tuple[str, ...]
 
 
+_SIMULATION = ("pymodel/rtl/build.py", "pymodel/rtl/simulate.py")
+_YOSYS = "pymodel/rtl/yosys.py"
 _MODEL = ("pymodel/nic/*.py", "pymodel/wire/*.py")
-_ASSEMBLED = ("rtl_models/**/*.sv", "rtl_models/**/*.rdl", "cocotb_tests/**/*.*v", "cocotb_tests/**/*.py", *_MODEL)
+_ASSEMBLED = (
+    "rtl_models/**/*.sv",
+    "rtl_models/**/*.rdl",
+    "cocotb_tests/**/*.sv",
+    "cocotb_tests/**/*.py",
+    *_SIMULATION,
+    *_MODEL,
+)
 
 
 def _unit(folder: str, bench: str) -> tuple[str, ...]:
     """Sources of an RTL unit and of its benches, whose files have `bench` in their names."""
     return (
+        *_SIMULATION,
+        "tests/rtl/mutation.py",
         "rtl_models/common/*.sv",
         f"rtl_models/{folder}/*.sv",
         f"cocotb_tests/*{bench}*",
@@ -52,7 +63,7 @@ def _unit(folder: str, bench: str) -> tuple[str, ...]:
 def _rtl(name: str, tests: tuple[str, ...], *sources: str) -> Job:
     """A job of `tests/rtl`, by the names of its files."""
     files = tuple(f"tests/rtl/{test}.py" for test in tests)
-    return Job(f"rtl-{name}", (files[0],), ("pymodel/rtl/*.py", *files, *sources))
+    return Job(f"rtl-{name}", (files[0],), (*files, *sources))
 
 
 JOBS: tuple[Job, ...] = (
@@ -74,16 +85,18 @@ JOBS: tuple[Job, ...] = (
         "rtl_models/common/*.sv",
         "rtl_models/responder/*.sv",
         "rtl_models/formal/*",
+        "pymodel/rtl/formal.py",
+        _YOSYS,
     ),
-    _rtl("cost", ("test_synthesis",), "rtl_models/**/*.sv", "rtl_models/**/*.f"),
+    _rtl("cost", ("test_synthesis",), "rtl_models/**/*.sv", "rtl_models/**/*.f", "pymodel/rtl/synthesis.py", _YOSYS),
     _rtl("mutants-tracker", ("test_mutants", "mutants"), *_unit("responder", "psn_tracker")),
     _rtl("mutants-delivery", ("test_delivery_mutants",), *_unit("responder", "delivery")),
     _rtl("mutants-responder", ("test_responder_mutants",), *_unit("responder", "responder")),
     _rtl("mutants-reply", ("test_reply_mutants",), *_unit("reply", "reply"), "cocotb_tests/*endpoint*"),
     _rtl("mutants-rx", ("test_rx_mutants",), *_unit("rx", "rx"), "cocotb_tests/test_mrc_icrc.py"),
-    Job("rtl-wraps", ("cocotb_tests",), ("rtl_models/responder/*.sv", "cocotb_tests/*.py", *_MODEL)),
+    Job("rtl-wraps", ("cocotb_tests",), ("rtl_models/responder/*.sv", "cocotb_tests/*.py", *_SIMULATION, *_MODEL)),
     _rtl("million", ("test_receive_million",), *_ASSEMBLED),
-    _rtl("coverage", ("test_coverage",), *_ASSEMBLED, "rtl_models/coverage.waivers"),
+    _rtl("coverage", ("test_coverage",), *_ASSEMBLED, "rtl_models/coverage.waivers", "pymodel/rtl/coverage.py"),
 )
 
 
