@@ -16,11 +16,12 @@ from cocotb_tests import delivery_traffic as traffic
 from cocotb_tests.delivery_bench import CLOCK_NS, TB
 from pymodel.base.toolpath import ROOT
 from pymodel.rtl.build import Build, Design, build, read_file_list
+from pymodel.rtl.latency import latency_of
 from pymodel.rtl.simulate import add, options, record, simulate
 
 MODULE = "cocotb_tests.test_mrc_delivery"
 EVENTS = 24_000  # compared in each configuration, in the random runs alone
-LATENCY = 16  # clocks from an event's acceptance to its result, as the module's header has it
+LATENCY = latency_of("delivery: event to result")  # from its acceptance, as the module's header has it
 FIRST_COMPLETION = 25  # to the first completion that it makes
 NEXT_QP = 8  # from a QP's last completion to the next QP's first
 ROOM = 20  # more events than can be on their way behind one that waits

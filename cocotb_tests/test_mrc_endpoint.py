@@ -20,6 +20,7 @@ from cocotb_tests.reply_traffic import OTHER_OPTIONS, device, source
 from pymodel.base.toolpath import ROOT
 from pymodel.nic.config import DeviceConfig
 from pymodel.rtl.build import Design, build, read_file_list
+from pymodel.rtl.latency import latency_of
 from pymodel.rtl.simulate import add, options, simulate
 from pymodel.wire.build import build as build_frame
 from pymodel.wire.headers import Bth, Eeth, EethOp54, Erth, Ethernet, Ipv4
@@ -35,7 +36,7 @@ from pymodel.wire.spec import (
 )
 
 MODULE = "cocotb_tests.test_mrc_endpoint"
-LATENCY, NOTICE_LATENCY = 3, 4  # as the module's header has it
+LATENCY, NOTICE_LATENCY = latency_of("endpoint: descriptor to answer"), latency_of("endpoint: descriptor to notice")
 REQUESTS = 6_000
 _BLOCK_AT = 128 - USID_BLOCK_BITS
 _FIRST, _SECOND, _THIRD, _FOURTH = (_BLOCK_AT - USID_BITS * count for count in range(1, 5))

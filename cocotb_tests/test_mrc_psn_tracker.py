@@ -20,6 +20,7 @@ from cocotb_tests.psn_tracker_bench import TB
 from pymodel.base.toolpath import ROOT
 from pymodel.nic.receive_window import ReceiveWindow
 from pymodel.rtl.build import Build, Design, build, read_file_list
+from pymodel.rtl.latency import latency_of
 from pymodel.rtl.simulate import add, options, record, simulate, waves_wanted
 
 MODULE = "cocotb_tests.test_mrc_psn_tracker"
@@ -33,12 +34,12 @@ CONFIGURATIONS = [
 
 def latency(interval: int) -> int:
     """Clocks from an event's acceptance to its result, as the module's header has it."""
-    return 13 + interval
+    return latency_of("psn_tracker: event to result", interval)
 
 
 def set_up_gap(interval: int) -> int:
     """Clocks between the result of a set-up and that of its QP's PSN right behind it, as the header has it."""
-    return 8 + interval
+    return latency_of("psn_tracker: set-up to its QP's next result", interval)
 
 
 # ---------------------------------------------------------------------- in the simulator

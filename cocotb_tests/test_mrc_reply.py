@@ -22,11 +22,12 @@ from cocotb_tests.reply_model import OPCODES, Kind, Model, Reply
 from cocotb_tests.reply_traffic import BODY_BYTES, FIRST_QP, OTHER_OPTIONS, Traffic, device
 from pymodel.base.toolpath import ROOT
 from pymodel.rtl.build import Build, Design, build, read_file_list
+from pymodel.rtl.latency import latency_of
 from pymodel.rtl.simulate import add, options, simulate, waves_wanted
 from pymodel.wire.spec import DEFAULT_OPTIONS, WireOptions
 
 MODULE = "cocotb_tests.test_mrc_reply"
-LATENCY = 11  # as the module's header has it
+LATENCY = latency_of("reply: reply to first beat")  # as the module's header has it
 UNDER_WAY = 6  # a port's queue stops replies when it holds more than FRAMES less these
 BEATS = {size: -(-size // 64) for size in (114, 122, 138, 146, 154, 162, 178)}
 CONFIGURATIONS = [(128, 64), (1024, 16)]  # (QPS, FRAMES)

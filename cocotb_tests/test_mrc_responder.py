@@ -22,6 +22,7 @@ from cocotb_tests.responder_bench import REPLY_READY, TB, VERDICT_READY, Log, Pa
 from cocotb_tests.responder_model import EngineGolden, Follower
 from pymodel.base.toolpath import ROOT
 from pymodel.rtl.build import Build, Design, build, read_file_list
+from pymodel.rtl.latency import latency_of
 from pymodel.rtl.simulate import add, options, record, simulate, waves_wanted
 from pymodel.wire.spec import Opcode
 
@@ -36,12 +37,12 @@ INSIDE = 60
 
 def reply_latency(interval: int) -> int:
     """Clocks from an event's acceptance to its reply at the output, as the module's header has it."""
-    return 45 + interval
+    return latency_of("responder: event to reply", interval)
 
 
 def verdict_latency(interval: int) -> int:
     """Clocks from a frame's acceptance to the verdict at the output, as the module's header has it."""
-    return 41 + interval
+    return latency_of("responder: event to verdict", interval)
 
 
 # ---------------------------------------------------------------------- in the simulator

@@ -18,6 +18,7 @@ from cocotb_tests.rx_port_bench import TB, Pace
 from cocotb_tests.rx_traffic import CAUSES, MAX_FRAME_BYTES, Outcome, Traffic, of_length, outcome
 from pymodel.base.toolpath import ROOT
 from pymodel.rtl.build import Build, Design, build, read_file_list
+from pymodel.rtl.latency import latency_of
 from pymodel.rtl.simulate import add, options, record, simulate, waves_wanted
 from pymodel.wire.frame import Frame
 from pymodel.wire.parser import parse
@@ -25,8 +26,8 @@ from pymodel.wire.spec import DEFAULT_OPTIONS, DscpMap, EvSplit, Opcode, WireOpt
 
 MODULE = "cocotb_tests.test_mrc_rx_port"
 FRAMES_IN_CI = 20_000
-LATENCY = 8  # RX_PORT_LATENCY
-VERDICT_LATENCY = 5  # mrc_rx_buffer
+LATENCY = latency_of("rx_port: last beat to descriptor")
+VERDICT_LATENCY = latency_of("rx_port: verdict to first beat")
 SHORTEST, LONGEST = 62, 9000
 OTHER_OPTIONS = WireOptions(
     udp_port=20_000,
