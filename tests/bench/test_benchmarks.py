@@ -157,6 +157,15 @@ def test_rtl_counts_simulated_clocks() -> None:
     assert figure.value > 0
 
 
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_the_receive_side_counts_clocks_and_packets() -> None:
+    clocks, packets = rtl.measure_receive(ignore, packets=300, rounds=1).figures
+    assert (clocks.name, packets.name) == rtl.RECEIVE_FIGURES
+    assert (clocks.unit, packets.unit) == ("clocks/s", "packets/s")
+    assert clocks.value > packets.value > 0
+
+
 def test_a_main_job_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(main_job, "_COMMAND", ("-c", "import sys; sys.exit('memory differs')"))
     with pytest.raises(InputError, match=r"main_job: found exit code 1 \(memory differs\), expected a run"):
