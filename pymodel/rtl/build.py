@@ -218,6 +218,9 @@ def build(design: Design, waves: bool | None = None, coverage: bool | None = Non
                     for compiled in scratch.glob("verilated*.o"):
                         shutil.copy2(compiled, staging)
                     staging.rename(library)
+            # Hundreds of megabytes for a large design, and of no use when it is compiled.
+            for precompiled in scratch.glob("*.gch"):
+                precompiled.unlink()
             scratch.rename(folder)
         except BaseException:
             shutil.rmtree(scratch)
