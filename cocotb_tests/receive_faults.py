@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cocotb_tests.receive_golden import Golden
-from cocotb_tests.receive_rows import Command, Op, QpRow, RegionRow, RouteRow
+from cocotb_tests.receive_rows import CLOCK_PS, Command, Op, QpRow, RegionRow, RouteRow
 from cocotb_tests.receive_world import with_traffic_class
 from pymodel.nic.events import Action
 from pymodel.wire.parser import ParseError, parse
@@ -51,7 +51,7 @@ class AboveAlwaysAnswered(_Configured):
 
 
 class QuietALittleLonger(_Configured):
-    """The quiet timer of a QP runs 64 clocks more than it should."""
+    """The quiet timer of a QP runs 128 clocks more than it should."""
 
     def _changed(self, row: QpRow) -> QpRow:
         return replace(row, quiet_clocks=row.quiet_clocks + 128)
@@ -108,11 +108,13 @@ class PlanesKept(Golden):
         return [] if command.op is Op.SET_PLANES else super().command(command, now)
 
 
-class StampOneLess(Golden):
-    """A SACK that was held carries a stamp that was advanced too little."""
+class StampNotAdvanced(Golden):
+    """A SACK that was held back looks as if its packet had just come."""
 
     def expire(self, qp: int, now: int) -> list[Action]:
-        return super().expire(qp, now - 32 if self.deadline(qp) is not None and now - 32 >= self.deadline(qp) else now)
+        if self.deadline(qp) is not None:
+            self.device.qp(qp).responder._held_ps = now * CLOCK_PS
+        return super().expire(qp, now)
 
 
 FAULTS: dict[str, type[Golden]] = {
@@ -129,5 +131,6 @@ FAULTS: dict[str, type[Golden]] = {
         RegionTooLong,
         RouteKept,
         PlanesKept,
+        StampNotAdvanced,
     )
 }
