@@ -15,6 +15,8 @@ from pymodel.wire.headers import Aeth, Bth, CcState, Eeth, Erth, Ethernet, Ipv4,
 from pymodel.wire.packed_header import PackedHeader
 from pymodel.wire.spec import ENDPOINT_QP, Ecn, Opcode
 
+MAX_WINDOW_PSNS = 4096
+
 
 class Noise:
     """Makes frames for one port at a time."""
@@ -95,7 +97,10 @@ class Noise:
             case 2:
                 return self._own(sender, packet, port, destination=world.config.address ^ 1 << rng.randrange(128))
             case 3:
-                return self._own(sender, packet, port, p_key=sender.p_key ^ 1 << rng.randrange(16))
+                # Another partition, or a limited member like this end.
+                limited = rng.random() < 0.3 and not sender.row.p_key & 0x8000
+                p_key = sender.row.p_key if limited else sender.p_key ^ 1 << rng.randrange(15)
+                return self._own(sender, packet, port, p_key=p_key)
         return self._ipv4(sender, packet, port)
 
     def _any(self, sender: Sender) -> Packet:
@@ -147,9 +152,9 @@ class Noise:
         """A write with a PSN above or below the window, near and far."""
         rng, half = self.rng, PSN_SPACE // 2
         packet = self._any(sender)
-        window = sender.window
-        # Never one that might still be awaited: under it stands another packet.
-        ahead = rng.choice((window + 200, window + 4000, half - 1 - window, -2 * window - 600, -5000, half + 3))
+        # Never one that might be awaited, now or under a window that has not shrunk yet: another packet has it.
+        most = MAX_WINDOW_PSNS
+        ahead = rng.choice((most + 200, most + 4000, half - 1 - most, -2 * most, -2 * most - 600, half + 3))
         psn = (sender.belief.cack_psn + ahead) % PSN_SPACE
         transport = sender.transport(packet._replace(psn=psn), rtx=rng.random() < 0.5)
         return self.world.frame(rng, port, sender.peer, transport, sender.payload(packet))
