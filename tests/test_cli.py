@@ -71,7 +71,7 @@ def test_a_failed_run_exits_with_1_and_shows_what_is_wrong(tmp_path: Path) -> No
         ("seed: 1", "sead: 1", "sead: found an unknown key"),
         ("evs: 32", "evs: 33", "found 33 EVs, expected a multiple of the 2 planes"),
         ("source: h0-0", "source: h9-0", "found 'h9-0', expected a name from h0-0 to h1-1"),
-        ("mtu: 4096", "mtu: 8193", "MTU: found 8193, expected a number from 256 to 8192"),
+        ("mtu: 4096", "mtu: 8193", "nic.mtu: found 8193, expected a number of at most 8192"),
         ("destination: h1-0", "destination: h0-0", "found h0-0 as both ends"),
         ("t1: 2", "t1: 300", "found 300"),
     ],
