@@ -203,7 +203,7 @@ module mrc_rx_port
 
   // ------------------------------------------------ descriptors, no more than verdicts find room
 
-  logic waiting, has_payload, may_leave, left_q;
+  logic waiting, has_payload, leaves, left_q, may_leave_q, one_more;
   logic [OUT_W-1:0] out_q;
 
   mrc_fifo #(
@@ -216,25 +216,28 @@ module mrc_rx_port
       .ready_o(room),
       .data_i ({beats != '0, desc}),
       .valid_o(waiting),
-      .ready_i(desc_ready_i && may_leave),
+      .ready_i(desc_ready_i && may_leave_q),
       .data_o ({has_payload, desc_o}),
       // verilator lint_off PINCONNECTEMPTY
       .count_o()
       // verilator lint_on PINCONNECTEMPTY
   );
 
-  // Whether a descriptor has a payload comes late, out of RAM: it is counted a clock after it left,
-  // and whether the next one has makes no difference.
-  assign may_leave = !(out_q == OUT_W'(VERDICTS) || (left_q && out_q == OUT_W'(VERDICTS - 1)));
-  assign desc_valid_o = waiting && may_leave;
+  // Whether a descriptor has a payload comes late, out of RAM: it is counted a clock after it left.
+  // Whether one may leave is known ahead of the clock, so that the way to whoever takes it is short.
+  assign desc_valid_o = waiting && may_leave_q;
+  assign leaves = desc_valid_o && desc_ready_i && has_payload;
+  assign one_more = out_q == OUT_W'(VERDICTS - 1) - OUT_W'(left_q);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       left_q <= 1'b0;
-      out_q  <= '0;
+      out_q <= '0;
+      may_leave_q <= 1'b0;
     end else begin
-      left_q <= desc_valid_o && desc_ready_i && has_payload;
+      left_q <= leaves;
       if (left_q != settled) out_q <= left_q ? out_q + 1'b1 : out_q - 1'b1;
+      may_leave_q <= out_q < OUT_W'(VERDICTS - 1) - OUT_W'(left_q) || (one_more && !leaves);
     end
   end
 
