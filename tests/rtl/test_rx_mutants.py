@@ -148,8 +148,8 @@ OF_BUFFER = (
     Patch(
         "one descriptor more than verdicts find room for",
         _PORT,
-        "one_more = out_q == OUT_W'(VERDICTS - 1) - OUT_W'(left_q);",
-        "one_more = out_q == OUT_W'(VERDICTS - 1);",
+        "(one_more && !leaves)",
+        "one_more",
     ),
     Patch("a full list of descriptors is overrun", _PORT, "!bad && fits && room;", "!bad && fits;"),
     Patch("payloads stay when descriptors overflow", _PORT, "(!bad && room)", "(!bad)"),
