@@ -89,7 +89,7 @@ class Noise:
         packet = self._any(sender)
         match rng.randrange(5):
             case 0:
-                known = rng.choice((0, 1, 2, QPS - 1, QPS, QPS + sender.qp, 1 << 23, PSN_SPACE - 1))
+                known = rng.choice((0, 1, 2, QPS - 2, QPS, QPS + sender.qp, 1 << 23, PSN_SPACE - 1))
                 transport = sender.transport(packet, dest_qp=known)
                 return world.frame(rng, port, sender.peer, transport, sender.payload(packet))
             case 1:
