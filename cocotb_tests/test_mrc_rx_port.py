@@ -148,14 +148,18 @@ async def a_verdict_is_carried_out_at_once(dut: Any) -> None:
 
 
 @cocotb.test()
-async def verdicts_always_find_room(dut: Any) -> None:
-    """Descriptors with payload wait inside when as many as there is room for verdicts are out; then all go on."""
+@cocotb.parametrize(closed=[0, 500])
+async def verdicts_always_find_room(dut: Any, closed: int) -> None:
+    """Descriptors with payload wait inside when as many as there is room for verdicts are out; then all go on.
+
+    When nobody took descriptors for a while they leave back to back.
+    """
     given = options()
     traffic = Traffic(37)
     frames = [traffic.good(opcode=Opcode.WRITE_ONLY, size=size % 200, shape=1)[0] for size in range(300)]
     tb = TB(dut, 37)
     await tb.reset(settings())
-    seen = await tb.run(frames, outcomes(frames), Pace(verdict=1500), may_overflow=True)
+    seen = await tb.run(frames, outcomes(frames), Pace(closed=closed, verdict=1500), may_overflow=True)
     assert seen.most_out == given["verdicts"]
     assert seen.accepted >= given["verdicts"] + 64
 
