@@ -1,4 +1,4 @@
-"""mrc_csr through an AXI4-Lite master: every register, every kind of illegal access, commands, answers, counters."""
+"""mrc_csr through an AXI4-Lite master: registers, illegal accesses, commands, rows read back, answers, counters."""
 
 from __future__ import annotations
 
@@ -19,10 +19,28 @@ from pymodel.rtl.simulate import simulate
 
 PORTS, QPS, REGIONS = 8, 16, 4
 COMMANDS, QUERY, REGION = 13, 12, 2  # operations, that of a query, that of a region
+CONFIG, ROUTE, QP_RESET = 0, 1, 3
+ROW_BITS = {CONFIG: 258, ROUTE: 289, REGION: 137}
+ROW_WORDS = 10
+ROWS = [
+    *((CONFIG, qp, 0) for qp in range(QPS)),
+    *((ROUTE, qp, port) for qp in range(QPS) for port in range(PORTS)),
+    *((REGION, region, 0) for region in range(REGIONS)),
+]
+FORGETS = max(QPS, REGIONS)  # clocks after reset in which no command goes to the engine
 ADDRESS = addresses()
 PORT_KINDS = [name.split(".")[1] for name in ADDRESS if name.startswith("port_count[0].")]
 ENGINE_KINDS = [name.split(".")[1] for name in ADDRESS if name.startswith("engine_count.")]
-READ_ONLY = ("built", "query", "port_count", "engine_count", "command.status", "notice.status", "notice.request_id")
+READ_ONLY = (
+    "built",
+    "query",
+    "row.",
+    "port_count",
+    "engine_count",
+    "command.status",
+    "notice.status",
+    "notice.request_id",
+)
 WRITE_ONLY = ("command.go", "notice.take")
 MAX_LAG = 40  # clocks from an event to its counter
 EVENTS = ("accepted_i", "dropped_i", "sent_i", "engine_i", "endpoint_answered_i", "endpoint_dropped_i")
@@ -68,6 +86,21 @@ class TB:
     async def write_wide(self, name: str, words: int, value: int) -> None:
         for w in range(words):
             await self.write(f"{name}[{w}]", value >> 32 * w & 0xFFFFFFFF)
+
+    async def give(self, op: int, qp: int, port: int = 0, data: int = 0) -> None:
+        """Give a command away, to be accepted when the engine is ready."""
+        await self.write_wide("command.data", 11, data)
+        await self.write("command.qp", qp)
+        await self.write("command.port", port)
+        await self.write("command.go", op)
+
+    async def select(self, kind: int, index: int, port: int) -> None:
+        await self.write("row_select.select", kind << 19 | port << 16 | index)
+
+    async def row(self, kind: int, index: int, port: int) -> tuple[int, int]:
+        """Status and words of a row."""
+        await self.select(kind, index, port)
+        return await self.read("row.status"), await self.wide("row.data", ROW_WORDS)
 
     async def clocks(self, count: int) -> None:
         for _ in range(count):
@@ -186,6 +219,128 @@ async def commands_for_what_is_not_there_are_refused(dut: Any) -> None:
     await tb.write("command.qp", QPS - 1)
     await tb.write("command.go", 0)
     assert await tb.read("command.status") == 1
+
+
+@cocotb.test()
+async def rows_are_read_back_as_the_engine_was_told(dut: Any) -> None:
+    """Every row of every kind, twice, amid other commands; from the clock of acceptance on, and not before."""
+    rng = random.Random(4)
+    tb = TB(dut)
+    await tb.reset()
+    assert {await tb.row(*row) for row in ROWS} == {(0, 0)}
+    told: dict[tuple[int, int, int], int] = {}
+    for kind, index, port in (*rng.sample(ROWS, len(ROWS)), *rng.sample(ROWS, 40)):
+        if rng.random() < 0.2:  # one that brings no row, whatever its data
+            await tb.give(rng.randrange(QP_RESET, COMMANDS), rng.randrange(QPS), port, rng.getrandbits(352))
+            await accept(dut)
+        data = rng.choice((rng.getrandbits(352), (1 << 352) - 1))
+        other = port if kind == ROUTE else rng.randrange(PORTS)  # means nothing where there is no route
+        await tb.give(kind, index, other, data)
+        row = kind, index, port
+        assert await tb.row(kind, index, other) == (int(row in told), told.get(row, 0))
+        await accept(dut)
+        told[row] = data & (1 << ROW_BITS[kind]) - 1
+        assert await tb.row(kind, index, other) == (1, told[row])
+    assert {row: await tb.row(*row) for row in ROWS} == {row: (1, told[row]) for row in ROWS}
+    await tb.give(QP_RESET, 3)
+    await accept(dut)
+    assert await tb.row(CONFIG, 3, 0) == (1, told[CONFIG, 3, 0])
+    await tb.reset()  # memory keeps what was written, and nothing of it shows
+    await tb.clocks(FORGETS)
+    assert {await tb.row(*row) for row in ROWS} == {(0, 0)}
+
+
+async def accept(dut: Any) -> None:
+    """The engine takes the command that waits."""
+    await FallingEdge(dut.clk_i)
+    assert int(dut.command_valid_o.value)
+    dut.command_ready_i.value = 1
+    await FallingEdge(dut.clk_i)
+    dut.command_ready_i.value = 0
+
+
+@cocotb.test()
+async def rows_that_do_not_exist_read_as_zeros_and_say_so(dut: Any) -> None:
+    rng = random.Random(5)
+    tb = TB(dut)
+    await tb.reset()
+    ones = (1 << 352) - 1
+    for row in ROWS:
+        await tb.give(*row, ones)
+        await accept(dut)
+    for op, qp in ((CONFIG, QPS), (ROUTE, QPS + 1), (REGION, REGIONS), (13, 0)):
+        await tb.give(op, qp, 0, 0)
+        assert await tb.read("command.status") == 2
+    for kind in range(4):
+        exist = {CONFIG: QPS, ROUTE: QPS, REGION: REGIONS}.get(kind, 0)
+        indices = {exist, exist + 1, QPS + REGIONS, 2 * QPS, 0x8000, 0xFFFF, rng.randrange(exist, 1 << 16)}
+        for index in indices:
+            assert await tb.row(kind, index, rng.randrange(PORTS)) == (2, 0), (kind, index)
+    for row in ROWS:
+        assert await tb.row(*row) == (1, (1 << ROW_BITS[row[0]]) - 1)
+
+
+@cocotb.test()
+async def rows_are_read_while_they_are_told(dut: Any) -> None:
+    """One reads as fast as it goes, another gives commands, the engine takes each in the first clock."""
+    rng = random.Random(6)
+    tb = TB(dut)
+    await tb.reset()
+    few = [(CONFIG, 1, 0), (ROUTE, 1, 0), (ROUTE, 1, 7), (REGION, 1, 0)]
+    told = dict.fromkeys(few, 0)
+    dut.command_ready_i.value = 1
+    waited: list[int] = []
+    changed = 0
+
+    async def engine() -> None:
+        while True:
+            await RisingEdge(dut.clk_i)
+            if int(dut.command_valid_o.value):
+                command = int(dut.command_o.value)
+                op, qp, port = command >> 403, command >> 387 & 0xFFFF, command >> 384 & 7
+                told[op, qp, port] = command & (1 << ROW_BITS[op]) - 1
+
+    async def software() -> None:
+        for _ in range(120):
+            row = rng.choice(few)
+            await tb.give(*row, rng.getrandbits(352))
+            waited.append(await tb.read("command.status"))
+
+    task, following = cocotb.start_soon(software()), cocotb.start_soon(engine())
+    while not task.done():
+        row, word = rng.choice(few), rng.randrange(ROW_WORDS)
+        await tb.select(*row)
+        before = told[row]
+        found = await tb.read(f"row.data[{word}]")
+        after = told[row]
+        assert found in (before >> 32 * word & 0xFFFFFFFF, after >> 32 * word & 0xFFFFFFFF)
+        changed += before != after
+    following.cancel()
+    assert set(waited) == {0}
+    assert changed > 3
+    assert {row: await tb.row(*row) for row in few} == {row: (1, told[row]) for row in few}
+
+
+@cocotb.test()
+async def the_first_command_waits_until_the_rows_are_forgotten(dut: Any) -> None:
+    """A command right behind reset, waits for the clearing to end, is kept, and shows."""
+    tb = TB(dut)
+    await tb.reset()
+    await tb.give(CONFIG, QPS - 1, 0, 5)
+    await accept(dut)
+    dut.rst_ni.value = 0
+    await tb.clocks(4)
+    dut.rst_ni.value = 1
+    cocotb.start_soon(tb.write("command.go", CONFIG))
+    for clock in range(1, FORGETS):
+        await FallingEdge(dut.clk_i)
+        assert not int(dut.command_valid_o.value), clock
+    await FallingEdge(dut.clk_i)
+    assert int(dut.command_valid_o.value)
+    assert await tb.read("command.status") == 1
+    await accept(dut)
+    assert await tb.row(CONFIG, 0, 0) == (1, 0)
+    assert await tb.row(CONFIG, QPS - 1, 0) == (0, 0)
 
 
 @cocotb.test()

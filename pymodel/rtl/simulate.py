@@ -23,6 +23,16 @@ __all__ = ["WAVES_FOLDER", "SimulationError", "add", "options", "record", "simul
 WAVES_FOLDER = ROOT / "build" / "waves"
 _OPTIONS = "MRC_BENCH_OPTIONS"
 _FIGURES = "MRC_BENCH_FIGURES"
+# A warning in a bench is an error, but for what cocotbext-axi 0.1.28 draws from cocotb 2: by module, the messages.
+_EXCEPTIONS = {
+    "cocotbext.axi.stream": ("Use `handle.set(Immediate(...))`", "`task.kill()` is deprecated"),
+    "cocotbext.axi.reset": ("Use `signal.value_change` instead",),
+    "cocotbext.axi.axil_master": ("`task.kill()` is deprecated", "The data field will be removed"),
+}
+_WARNINGS = ",".join(
+    ["error"]
+    + [f"ignore:{text}:DeprecationWarning:{module}" for module, texts in _EXCEPTIONS.items() for text in texts]
+)
 
 
 class SimulationError(AssertionError):
@@ -92,7 +102,11 @@ def simulate(
                 test_dir=folder,
                 test_filter=rf"\.({'|'.join(tests)})(/|$)" if tests else None,
                 plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{seed}"],
-                extra_env={_OPTIONS: json.dumps({**settings, "seed": seed}), _FIGURES: str(figures)},
+                extra_env={
+                    _OPTIONS: json.dumps({**settings, "seed": seed}),
+                    _FIGURES: str(figures),
+                    "PYTHONWARNINGS": _WARNINGS,
+                },
                 seed=seed,
                 waves=built.waves,
                 results_xml=str(results.resolve()),

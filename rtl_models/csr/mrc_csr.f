@@ -5,4 +5,5 @@ rtl_models/common/mrc_stream_assert.sv
 rtl_models/common/mrc_counters.sv
 rtl_models/csr/generated/mrc_rx_regs_pkg.sv
 rtl_models/csr/generated/mrc_rx_regs.sv
+rtl_models/csr/mrc_row_shadow.sv
 rtl_models/csr/mrc_csr.sv

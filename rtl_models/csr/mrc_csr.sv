@@ -1,13 +1,16 @@
 // Registers of the receive side on AXI4-Lite (docs/registers.md): commands to the engine and answers to
-// queries, what peers say of their ports, static registers, counters.
+// queries, the rows that it was told, what peers say of their ports, static registers, counters.
 //
 // The registers themselves are PeakRDL's (generated/). Here is what it cannot know: writes of part of a
-// word, writes to counters and unaligned addresses are turned to an address that does not exist, so
-// that they answer SLVERR; a command whose operation, QP or region does not exist is refused; counters
-// lie in RAM. Nothing that software does holds up traffic: a command waits for its turn among the
-// engine's events, and the mailbox is busy meanwhile.
+// word, writes to counters or rows and unaligned addresses are turned to an address that does not
+// exist, so that they answer SLVERR; a command whose operation, QP or region does not exist is refused;
+// counters lie in RAM, and so do the rows that commands have brought, to be read back. Nothing that
+// software does holds up traffic: a command waits for its turn among the engine's events, and the
+// mailbox is busy meanwhile. After reset commands wait for max(QPS, REGIONS) clocks, in which the rows
+// are forgotten.
 //
-// Latency: an event is in its counter within 40 clocks. Throughput: one access at a time.
+// Latency: an event is in its counter within 40 clocks, a row in its shadow 1 clock after the engine
+// accepts its command. Throughput: one access at a time.
 
 `default_nettype none
 
@@ -84,6 +87,8 @@ module mrc_csr
   localparam int unsigned BANKS = PORTS + 1;  // of counters: the ports', and the engine's
   localparam logic [11:0] NOWHERE = 12'hFFC;
   localparam logic [11:0] COUNTERS = 12'h400;  // and everything behind
+  localparam logic [11:0] ROW = 12'h1C0;
+  localparam int unsigned ROW_BYTES_LOG2 = 6;
 
   // ---------------------------------------------------------------- what is turned away
   logic join_valid, aw_ready, w_ready;
@@ -96,7 +101,8 @@ module mrc_csr
 
   always_comb begin
     write_address = s_axil_awaddr;
-    if (s_axil_wstrb != '1 || s_axil_awaddr[1:0] != '0 || s_axil_awaddr >= COUNTERS) begin
+    if (s_axil_wstrb != '1 || s_axil_awaddr[1:0] != '0 || s_axil_awaddr >= COUNTERS ||
+        s_axil_awaddr[11:ROW_BYTES_LOG2] == ROW[11:ROW_BYTES_LOG2]) begin
       write_address = NOWHERE;
     end
     read_address = s_axil_araddr[1:0] == '0 ? s_axil_araddr : NOWHERE;
@@ -135,11 +141,11 @@ module mrc_csr
   );
 
   // ---------------------------------------------------------------- commands
-  logic go_q, refused_q, free, known, send;
+  logic go_q, waiting_q, refused_q, free, known, send, forgetting;
   command_e op, op_q;
 
   assign op   = command_e'(hw_out.command.go.op.value);
-  assign free = !command_valid_o && !go_q && !hw_out.command.go.op.swmod;
+  assign free = !waiting_q && !go_q && !hw_out.command.go.op.swmod;
 
   always_comb begin
     if (op > CMD_QUERY) known = 1'b0;
@@ -147,17 +153,18 @@ module mrc_csr
     else known = 32'(command_o.qp) < QPS;
   end
 
-  assign send = go_q && !command_valid_o && known;
+  assign send = go_q && !waiting_q && known;
+  assign command_valid_o = waiting_q && !forgetting;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       go_q <= 1'b0;
-      command_valid_o <= 1'b0;
+      waiting_q <= 1'b0;
       refused_q <= 1'b0;
     end else begin
       go_q <= hw_out.command.go.op.swmod;
-      if (send) command_valid_o <= 1'b1;
-      else if (command_ready_i) command_valid_o <= 1'b0;
+      if (send) waiting_q <= 1'b1;
+      else if (command_valid_o && command_ready_i) waiting_q <= 1'b0;
       if (go_q) refused_q <= !send;
     end
   end
@@ -175,6 +182,28 @@ module mrc_csr
       command_o.data[32*w+:32] = hw_out.command.data[w].data.value;
     end
   end
+
+  // ---------------------------------------------------------------- rows that were told
+  logic row_done;
+  logic [31:0] row_word;
+
+  mrc_row_shadow #(
+      .QPS(QPS),
+      .REGIONS(REGIONS)
+  ) u_rows (
+      .clk_i,
+      .rst_ni,
+      .busy_o(forgetting),
+      .write_i(command_valid_o && command_ready_i),
+      .command_i(command_o),
+      .kind_i(hw_out.row_select.select.kind.value),
+      .index_i(hw_out.row_select.select.index.value),
+      .port_i(hw_out.row_select.select.port.value),
+      .read_i(hw_out.row.req),
+      .word_i(hw_out.row.addr[5:2]),
+      .done_o(row_done),
+      .data_o(row_word)
+  );
 
   // ---------------------------------------------------------------- answers
   logic   answered_q;
@@ -317,7 +346,7 @@ module mrc_csr
     hw_in.command.qp.qp.swwe = free;
     hw_in.command.port.port.swwe = free;
     hw_in.command.value.value.swwe = free;
-    hw_in.command.status.busy.next = command_valid_o;
+    hw_in.command.status.busy.next = waiting_q;
     hw_in.command.status.refused.next = refused_q;
 
     hw_in.query.status.valid.next = answered_q;
@@ -335,6 +364,10 @@ module mrc_csr
     for (int unsigned w = 0; w < 4; w++) begin
       hw_in.notice.peer[w].data.next = notice_i.peer[32*w+:32];
     end
+
+    hw_in.row.rd_ack  = row_done;
+    hw_in.row.rd_data = row_word;
+    hw_in.row.wr_ack  = 1'b0;
 
     for (int unsigned p = 0; p < PORTS; p++) begin
       hw_in.port_count[p].rd_ack  = done[p];

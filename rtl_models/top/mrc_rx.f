@@ -58,5 +58,6 @@ rtl_models/reply/mrc_reply.sv
 rtl_models/common/mrc_counters.sv
 rtl_models/csr/generated/mrc_rx_regs_pkg.sv
 rtl_models/csr/generated/mrc_rx_regs.sv
+rtl_models/csr/mrc_row_shadow.sv
 rtl_models/csr/mrc_csr.sv
 rtl_models/top/mrc_rx.sv

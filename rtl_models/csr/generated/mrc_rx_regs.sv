@@ -298,6 +298,10 @@ module mrc_rx_regs (
             logic peer[4];
         } notice;
         struct {
+            logic select;
+        } row_select;
+        logic row;
+        struct {
             logic mac_low;
             logic mac_high;
             logic switch_mac_low;
@@ -420,6 +424,13 @@ module mrc_rx_regs (
             is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h170 + (12)'(i0) * 12'h4);
             is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h170 + (12)'(i0) * 12'h4) & !cpuif_req_is_wr;
         end
+        decoded_reg_strb.row_select.select = cpuif_req_masked & (cpuif_addr == 12'h180);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h180);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h180);
+        decoded_reg_strb.row = cpuif_req_masked & (cpuif_addr >= 12'h1c0) & (cpuif_addr <= 12'h1c0 + 12'h2b);
+        is_external |= cpuif_req_masked & (cpuif_addr >= 12'h1c0) & (cpuif_addr <= 12'h1c0 + 12'h2b);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h1c0) & (cpuif_addr <= 12'h1c0 + 12'h2b);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h1c0) & (cpuif_addr <= 12'h1c0 + 12'h2b);
         for(int i0=0; i0<8; i0++) begin
             decoded_reg_strb.port[i0].mac_low = cpuif_req_masked & (cpuif_addr == 12'h200 + (12)'(i0) * 12'h20);
             is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h200 + (12)'(i0) * 12'h20);
@@ -589,6 +600,22 @@ module mrc_rx_regs (
         struct {
             struct {
                 struct {
+                    logic [15:0] next;
+                    logic load_next;
+                } index;
+                struct {
+                    logic [2:0] next;
+                    logic load_next;
+                } port;
+                struct {
+                    logic [1:0] next;
+                    logic load_next;
+                } kind;
+            } select;
+        } row_select;
+        struct {
+            struct {
+                struct {
                     logic [31:0] next;
                     logic load_next;
                 } low;
@@ -710,6 +737,19 @@ module mrc_rx_regs (
                 } take;
             } take;
         } notice;
+        struct {
+            struct {
+                struct {
+                    logic [15:0] value;
+                } index;
+                struct {
+                    logic [2:0] value;
+                } port;
+                struct {
+                    logic [1:0] value;
+                } kind;
+            } select;
+        } row_select;
         struct {
             struct {
                 struct {
@@ -1159,6 +1199,81 @@ module mrc_rx_regs (
         end
     end
     assign hwif_out.notice.take.take.swmod = decoded_reg_strb.notice.take && decoded_req_is_wr && |(decoded_wr_biten[0:0]);
+    // Field: mrc_rx.row_select.select.index
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.row_select.select.index.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.row_select.select && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.row_select.select.index.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.row_select.select.index.next = next_c;
+        field_combo.row_select.select.index.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.row_select.select.index.value <= 16'h0;
+        end else begin
+            if(field_combo.row_select.select.index.load_next) begin
+                field_storage.row_select.select.index.value <= field_combo.row_select.select.index.next;
+            end
+        end
+    end
+    assign hwif_out.row_select.select.index.value = field_storage.row_select.select.index.value;
+    // Field: mrc_rx.row_select.select.port
+    always_comb begin
+        automatic logic [2:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.row_select.select.port.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.row_select.select && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.row_select.select.port.value & ~decoded_wr_biten[18:16]) | (decoded_wr_data[18:16] & decoded_wr_biten[18:16]);
+            load_next_c = '1;
+        end
+        field_combo.row_select.select.port.next = next_c;
+        field_combo.row_select.select.port.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.row_select.select.port.value <= 3'h0;
+        end else begin
+            if(field_combo.row_select.select.port.load_next) begin
+                field_storage.row_select.select.port.value <= field_combo.row_select.select.port.next;
+            end
+        end
+    end
+    assign hwif_out.row_select.select.port.value = field_storage.row_select.select.port.value;
+    // Field: mrc_rx.row_select.select.kind
+    always_comb begin
+        automatic logic [1:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.row_select.select.kind.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.row_select.select && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.row_select.select.kind.value & ~decoded_wr_biten[20:19]) | (decoded_wr_data[20:19] & decoded_wr_biten[20:19]);
+            load_next_c = '1;
+        end
+        field_combo.row_select.select.kind.next = next_c;
+        field_combo.row_select.select.kind.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.row_select.select.kind.value <= 2'h0;
+        end else begin
+            if(field_combo.row_select.select.kind.load_next) begin
+                field_storage.row_select.select.kind.value <= field_combo.row_select.select.kind.next;
+            end
+        end
+    end
+    assign hwif_out.row_select.select.kind.value = field_storage.row_select.select.kind.value;
+    // External region: mrc_rx.row
+    assign hwif_out.row.req = decoded_reg_strb.row;
+    assign hwif_out.row.addr = decoded_addr[5:0];
+    assign hwif_out.row.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.row.wr_data = decoded_wr_data;
+    assign hwif_out.row.wr_biten = decoded_wr_biten;
     for(genvar i0=0; i0<8; i0++) begin
         // Field: mrc_rx.port[].mac_low.low
         always_comb begin
@@ -1299,6 +1414,7 @@ module mrc_rx_regs (
     always_comb begin
         automatic logic wr_ack;
         wr_ack = '0;
+        wr_ack |= hwif_in.row.wr_ack;
         for(int i0=0; i0<8; i0++) begin
             wr_ack |= hwif_in.port_count[i0].wr_ack;
         end
@@ -1316,6 +1432,7 @@ module mrc_rx_regs (
     always_comb begin
         automatic logic rd_ack;
         rd_ack = '0;
+        rd_ack |= hwif_in.row.rd_ack;
         for(int i0=0; i0<8; i0++) begin
             rd_ack |= hwif_in.port_count[i0].rd_ack;
         end
@@ -1455,6 +1572,11 @@ module mrc_rx_regs (
                 readback_data_var[ad_hi(12'h170 + (12)'(i0) * 12'h4)][31:0] = hwif_in.notice.peer[i0].data.next;
             end
         end
+        if(ad_low(rd_mux_addr) == ad_low(12'h180)) begin
+            readback_data_var[ad_hi(12'h180)][15:0] = field_storage.row_select.select.index.value;
+            readback_data_var[ad_hi(12'h180)][18:16] = field_storage.row_select.select.port.value;
+            readback_data_var[ad_hi(12'h180)][20:19] = field_storage.row_select.select.kind.value;
+        end
         for(int i0=0; i0<8; i0++) begin
             if(ad_low(rd_mux_addr) == ad_low(12'h200 + (12)'(i0) * 12'h20)) begin
                 readback_data_var[ad_hi(12'h200 + (12)'(i0) * 12'h20)][31:0] = field_storage.port[i0].mac_low.low.value;
@@ -1503,6 +1625,10 @@ module mrc_rx_regs (
         automatic logic is_external_block_var;
         readback_data_var = '0;
         is_external_block_var = '0;
+        if((rd_mux_addr >= 12'h1c0) && (rd_mux_addr <= 12'h1c0 + 12'h2b)) begin
+            readback_data_var = hwif_in.row.rd_data;
+            is_external_block_var = 1'b1;
+        end
         for(int i0=0; i0<8; i0++) begin
             if((rd_mux_addr >= 12'h400 + (12)'(i0) * 12'h80) && (rd_mux_addr <= 12'h400 + (12)'(i0) * 12'h80 + 12'h4f)) begin
                 readback_data_var = hwif_in.port_count[i0].rd_data;

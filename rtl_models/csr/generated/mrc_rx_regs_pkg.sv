@@ -221,6 +221,12 @@ package mrc_rx_regs_pkg;
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
+    } mrc_rx__row__external__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        logic [31:0] rd_data;
+        logic wr_ack;
     } mrc_rx__port_count__external__in_t;
 
     typedef struct {
@@ -241,6 +247,7 @@ package mrc_rx_regs_pkg;
         mrc_rx__command__in_t command;
         mrc_rx__query__in_t query;
         mrc_rx__notice__in_t notice;
+        mrc_rx__row__external__in_t row;
         mrc_rx__port_count__external__in_t port_count[8];
         mrc_rx__engine_count__external__in_t engine_count;
     } mrc_rx__in_t;
@@ -401,6 +408,36 @@ package mrc_rx_regs_pkg;
     } mrc_rx__notice__out_t;
 
     typedef struct {
+        logic [15:0] value;
+    } mrc_rx__row_select__select__index__out_t;
+
+    typedef struct {
+        logic [2:0] value;
+    } mrc_rx__row_select__select__port__out_t;
+
+    typedef struct {
+        logic [1:0] value;
+    } mrc_rx__row_select__select__kind__out_t;
+
+    typedef struct {
+        mrc_rx__row_select__select__index__out_t index;
+        mrc_rx__row_select__select__port__out_t port;
+        mrc_rx__row_select__select__kind__out_t kind;
+    } mrc_rx__row_select__select__out_t;
+
+    typedef struct {
+        mrc_rx__row_select__select__out_t select;
+    } mrc_rx__row_select__out_t;
+
+    typedef struct {
+        logic req;
+        logic [5:0] addr;
+        logic req_is_wr;
+        logic [31:0] wr_data;
+        logic [31:0] wr_biten;
+    } mrc_rx__row__external__out_t;
+
+    typedef struct {
         logic [31:0] value;
     } mrc_rx__port__mac_low__low__out_t;
 
@@ -461,6 +498,8 @@ package mrc_rx_regs_pkg;
         mrc_rx__rx__out_t rx;
         mrc_rx__reply__out_t reply;
         mrc_rx__notice__out_t notice;
+        mrc_rx__row_select__out_t row_select;
+        mrc_rx__row__external__out_t row;
         mrc_rx__port__out_t port[8];
         mrc_rx__port_count__external__out_t port_count[8];
         mrc_rx__engine_count__external__out_t engine_count;
