@@ -15,6 +15,8 @@ _READ = Struct("<3I")
 _WORD = (1 << 32) - 1
 _ANSWER = ("qp", "state", "cack", "ooo_count", "completed", "received", "unanswered")
 _NOTICE = ("request_id", "mask", "peer[0]", "peer[1]", "peer[2]", "peer[3]")
+_ROW = ("status", *(f"data[{word}]" for word in range(10)))
+_ROWS = 24  # read back with the counters, those told last
 NOTICES = 16
 """That may wait for software."""
 
@@ -41,6 +43,8 @@ class Software:
         self._names = {address: name for name, address in self.addresses.items()}
         self._operations: list[bytes] = []
         self._written: dict[str, int] = {}  # what the parts of a command hold
+        self._told: dict[int, int] = {}  # rows, by what selects them, the one told last behind the others
+        self._read_back: list[int] = []  # rows that the round reads, in order
 
     def taken(self) -> bytes:
         """The operations so far; the next ones begin a new file."""
@@ -87,6 +91,10 @@ class Software:
                 self.add(What.FRAMES, port, count)
         if command.row is not None:
             packed, word = command.row.pack(), 0
+            port = command.port if command.op is Op.QP_ROUTE else 0
+            selected = command.op << 19 | port << 16 | command.qp
+            self._told.pop(selected, None)
+            self._told[selected] = packed
             while packed >> 32 * word or not word:
                 self._part(f"command.data[{word}]", packed >> 32 * word & _WORD)
                 word += 1
@@ -116,8 +124,13 @@ class Software:
             self.write("notice.take", 1)
 
     def counters(self) -> None:
-        """Read every counter."""
+        """Read every counter, and some rows back."""
         self.read(name for name in self.addresses if "_count" in name.split(".")[0])
+        rows = list(self._told.items())[-_ROWS:]
+        self._read_back = [row for _, row in rows]
+        for selected, _ in rows:
+            self.write("row_select.select", selected)
+            self.read(f"row.{name}" for name in _ROW)
 
     # The log
 
@@ -127,11 +140,15 @@ class Software:
             yield self._names.get(address, f"{address:#x}"), data
 
     def answers_and_notices(self, log: bytes) -> tuple[list[Answer], list[Notice], dict[str, int]]:
-        """What queries and notices said, in their order, and the counters that were read last."""
+        """What queries and notices said, in their order, and the counters that were read last.
+
+        AssertionError when a row read back is not as it was told.
+        """
         answers: list[Answer] = []
         notices: list[Notice] = []
         counters: dict[str, int] = {}
         values: list[int] = []
+        told, row = iter(self._read_back), 0
         for name, data in self.reads(log):
             unit, _, field = name.partition(".")
             if unit == "command":
@@ -145,6 +162,12 @@ class Software:
                 if field == _NOTICE[-1]:
                     request, mask, *peer = values
                     notices.append(Notice(sum(word << 32 * n for n, word in enumerate(peer)), mask, request))
+            elif unit == "row" and field == "status":
+                assert data == 1, "a row that was told is not there"
+                row = next(told)
+            elif unit == "row":
+                assert data == row & _WORD, "a row is not as it was told"
+                row >>= 32
             elif "_count" in unit:
                 counters[name] = data
         return answers, notices, counters
