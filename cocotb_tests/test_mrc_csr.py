@@ -451,6 +451,13 @@ async def counters_count_every_event_while_software_reads(dut: Any, rate: float)
     assert rate < 0.5 or min(counts.values()) > 0
 
 
+@cocotb.test()
+async def warnings_are_errors_C04(dut: Any) -> None:  # noqa: N802 - the id of the reported bug
+    """But for the listed ones of the AXI4-Lite master: every other test here would fail with them."""
+    with pytest.raises(DeprecationWarning):
+        dut.query_i.setimmediatevalue(0)
+
+
 SOURCES = read_file_list(ROOT / "rtl_models" / "csr" / "mrc_csr.f")
 
 
