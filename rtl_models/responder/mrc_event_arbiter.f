@@ -1,6 +1,7 @@
 rtl_models/common/mrc_pkg.sv
 rtl_models/common/mrc_rx_pkg.sv
 rtl_models/common/mrc_stream_assert.sv
+rtl_models/common/mrc_skid_buffer.sv
 rtl_models/common/mrc_arbiter.sv
 rtl_models/responder/psn_tracker_pkg.sv
 rtl_models/responder/mrc_delivery_pkg.sv

@@ -44,10 +44,10 @@ module mrc_event_arbiter
 
   logic [SOURCES-1:0] request, grant;
   logic [PORT_W:0] source;
-  logic take, granted, accept;
+  logic take, granted, offered, accept;
   event_t chosen;
 
-  assign take = event_ready_i || !event_valid_o;
+  assign offered = timer_valid_i || granted;
   assign request = {command_valid_i, desc_valid_i & desc_allow_i};
 
   mrc_arbiter #(
@@ -64,7 +64,21 @@ module mrc_event_arbiter
 
   assign timer_ready_o = take;
   assign {command_ready_o, desc_ready_o} = grant & {SOURCES{take && !timer_valid_i}};
-  assign accept = take && (timer_valid_i || granted);
+  assign accept = take && offered;
+
+  // Both the way to the sources and the way back from the engine are long: a register cuts them.
+  mrc_skid_buffer #(
+      .WIDTH($bits(event_t))
+  ) u_event (
+      .clk_i,
+      .rst_ni,
+      .valid_i(offered),
+      .ready_o(take),
+      .data_i (chosen),
+      .valid_o(event_valid_o),
+      .ready_i(event_ready_i),
+      .data_o (event_o)
+  );
 
   always_comb begin
     chosen.now  = now_o;
@@ -80,18 +94,15 @@ module mrc_event_arbiter
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      event_valid_o <= 1'b0;
       tap_valid_o <= 1'b0;
       now_o <= '0;
     end else begin
-      if (take) event_valid_o <= accept;
       tap_valid_o <= accept;
       now_o <= now_o + 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (take) event_o <= chosen;
     tap_o <= '{kind: chosen.kind, port: chosen.port, qp: chosen.qp, now: now_o};
   end
 

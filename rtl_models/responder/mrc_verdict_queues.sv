@@ -30,18 +30,26 @@ module mrc_verdict_queues
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1);
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
-    logic [COUNT_W-1:0] taken_q;  // places
+    logic [COUNT_W-1:0] taken_q;  // places, but for the one of accepted_q
     logic [COUNT_W-1:0] unused_count;
-    logic put, room, give_back;
+    logic put, room, give_back, accepted_q, last;
 
     assign put = valid_i && port_i == PORT_W'(p);
     assign give_back = verdict_valid_o[p] && verdict_ready_i[p];
-    assign allow_o[p] = taken_q != COUNT_W'(DEPTH);
+    assign last = taken_q == COUNT_W'(DEPTH - 1) - COUNT_W'(accepted_q);
 
     always_ff @(posedge clk_i) begin
-      if (!rst_ni) taken_q <= '0;
-      else if (accepted_i[p] != give_back)
-        taken_q <= accepted_i[p] ? taken_q + 1'b1 : taken_q - 1'b1;
+      if (!rst_ni) begin
+        taken_q <= '0;
+        accepted_q <= 1'b0;
+        allow_o[p] <= 1'b0;
+      end else begin
+        // Whether one has payload is known late, out of a RAM: it is counted a clock later.
+        accepted_q <= accepted_i[p];
+        if (accepted_q != give_back) taken_q <= accepted_q ? taken_q + 1'b1 : taken_q - 1'b1;
+        allow_o[p] <= taken_q < COUNT_W'(DEPTH - 1) - COUNT_W'(accepted_q)
+            || (last && !accepted_i[p]);
+      end
     end
 
     mrc_fifo #(

@@ -41,6 +41,7 @@ PATCHES = (
         "{command_valid_i, desc_valid_i}",
     ),
     Patch("expiries do not go first", _ARBITER, "if (timer_valid_i) chosen.kind", "if (!granted) chosen.kind"),
+    Patch("a verdict more than there are places", _VERDICTS, "(last && !accepted_i[p])", "last"),
     Patch("a place for a verdict is never given back", _VERDICTS, "verdict_valid_o[p] && verdict_ready_i[p]", "1'b0"),
     # tables and checks
     Patch("an MPR is not cut to the window", _TABLES, "window > MPR_MAX ? MPR_MAX : ", ""),
