@@ -150,7 +150,7 @@ async def static_registers_reach_the_units(dut: Any) -> None:
     assert int(dut.reply_config_o.value) == address << 31 | reply & ~7 | 0b001
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=1, timeout_unit="ms")  # an access that nobody answers would wait for ever
 async def illegal_accesses_answer_slverr_and_change_nothing(dut: Any) -> None:
     tb = TB(dut)
     await tb.reset()
