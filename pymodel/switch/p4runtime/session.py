@@ -113,7 +113,8 @@ class Connection(P4RuntimeClient):  # type: ignore[misc]
 
     def _why(self) -> str | None:
         """Return why the stream ended, in words, or None while it lives."""
-        if self.stream_recv_thread.is_alive():
+        # Not the thread: it wakes whoever waits just before it ends.
+        if self.stream.is_active():
             return None
         details = self.stream.details()
         return f"{self.stream.code().name} ({details})" if details else str(self.stream.code().name)
