@@ -9,7 +9,7 @@
 // mailbox is busy meanwhile. After reset commands wait for max(QPS, REGIONS) clocks, in which the rows
 // are forgotten.
 //
-// Latency: an event is in its counter within 40 clocks, a row in its shadow 1 clock after the engine
+// Latency: an event is in its counter within 40 clocks, a row in its shadow 2 clocks after the engine
 // accepts its command. Throughput: one access at a time.
 
 `default_nettype none
@@ -184,8 +184,14 @@ module mrc_csr
   end
 
   // ---------------------------------------------------------------- rows that were told
-  logic row_done;
+  // A clock after the engine's ready, which comes late. The registers of the command still stand then.
+  logic told_q, row_done;
   logic [31:0] row_word;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) told_q <= 1'b0;
+    else told_q <= command_valid_o && command_ready_i;
+  end
 
   mrc_row_shadow #(
       .QPS(QPS),
@@ -194,7 +200,7 @@ module mrc_csr
       .clk_i,
       .rst_ni,
       .busy_o(forgetting),
-      .write_i(command_valid_o && command_ready_i),
+      .write_i(told_q),
       .command_i(command_o),
       .kind_i(hw_out.row_select.select.kind.value),
       .index_i(hw_out.row_select.select.index.value),

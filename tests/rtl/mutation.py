@@ -24,7 +24,10 @@ class Patch(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """What runs on a mutant: the bench's top with its sources, and the cocotb tests of a module with their settings."""
+    """What runs on a mutant: the bench's top with its sources, and the cocotb tests of a module with their settings.
+
+    `tests` run one after the other until one fails: those that kill most come first. None stands for all, in one run.
+    """
 
     top: str
     sources: tuple[str, ...]
@@ -54,7 +57,8 @@ def killed(patch: Patch, bench: Bench, folder: Path) -> bool:
     file.write_text(file.read_text(encoding="utf-8").replace(patch.old, patch.new), encoding="utf-8")
     built = build(Design(bench.top, bench.sources, bench.parameters, root=folder))
     try:
-        simulate(built, bench.module, folder / "run", bench.settings, tests=bench.tests)
+        for number, tests in enumerate([(test,) for test in bench.tests] or [()]):
+            simulate(built, bench.module, folder / f"run-{number}", bench.settings, tests=tests)
     except SimulationError:
         return True
     finally:
