@@ -6,6 +6,7 @@ runs.
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from cocotb_tests.receive_registers import NOTICES, Software, What
 from cocotb_tests.receive_rows import QPS, Round
 from pymodel.base.toolpath import ROOT
 from pymodel.nic.config import DeviceConfig
-from pymodel.rtl.build import Build, Design, build, read_file_list
+from pymodel.rtl.build import COVERAGE_FOLDER, Build, Design, build, read_file_list
 
 CLOCK_NS = 4
 REST = 1600
@@ -61,12 +62,20 @@ class TB:
         self.rng = random.Random(f"bench {seed}")
         self.config = config
         self.software = Software()
-        self.follower = Follower(config, golden)
+        self.follower = self._follower(golden)
         self.folder, self.keep = Path.cwd(), keep
         self.number = 0
         self.clocks = 0
         """Clocks of all rounds, from the first frame to the last event of each."""
         Clock(dut.clk, CLOCK_NS, unit="ns").start(start_high=False)
+
+    def _follower(self, golden: Callable[[DeviceConfig], Golden]) -> Follower:
+        # What a faulty model says is no coverage.
+        if COVERAGE_FOLDER not in os.environ or golden is not Golden:
+            return Follower(self.config, golden)
+        from cocotb_tests.receive_coverage import CoveredFollower  # its points cost time
+
+        return CoveredFollower(self.config, int(self.dut.SAME_QP_INTERVAL.value))
 
     async def reset(self) -> None:
         dut = self.dut
@@ -134,6 +143,7 @@ class TB:
                 f"stuck: {script.count} frames and {len(script.commands)} commands given, {taken} frames taken or"
                 f" dropped, {tapped} events accepted"
             )
+        self.follower.stalls = stall > 0
         if follow:
             self.follower.follow(script, seen.trace)
         if follow and read:

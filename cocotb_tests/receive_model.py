@@ -192,6 +192,8 @@ class Follower:
         """Frames that ports took, and that they sent."""
         self.latest = 0
         """Most clocks between a quiet timer's deadline and its expiry."""
+        self.stalls = False
+        """Outputs stop for a while now and then in this round."""
         self._now = 0
 
     def follow(self, script: Round, trace: Trace) -> None:
@@ -203,15 +205,13 @@ class Follower:
             now = self._extended(tap.now)
             if tap.kind == EventKind.FRAME:
                 assert frames[tap.port], f"port {tap.port} gave more frames than it took"
-                frame = frames[tap.port].pop()
-                self.met[Opcode(frame.opcode).name] += 1
-                take_frame(self.golden, tap.port, frame, now, expected)
+                self._frame(tap.port, frames[tap.port].pop(), now, expected)
             elif tap.kind == EventKind.TIMER:
                 self._timer(tap.qp, now, expected)
             else:
                 command = next(commands, None)
                 assert command is not None, "more commands were accepted than given"
-                take_command(self.golden, command, now, expected)
+                self._command(command, now, expected)
         left = [len(each) for each in frames]
         assert not any(left), f"frames accepted by ports and never by the engine: {left}"
         assert next(commands, None) is None, "commands that never took effect"
@@ -230,6 +230,7 @@ class Follower:
         assert len(outcomes) == len(sent), f"port {port}: {len(sent)} frames in, {len(outcomes)} accepted or dropped"
         for number, (outcome, each) in enumerate(zip(outcomes, sent, strict=True)):
             frame = parse(each.data)
+            self._outcome(port, outcome, each.data, frame)
             if outcome == OVERFLOW:
                 self.dropped[port][DROP_NAMES[OVERFLOW]] += 1
                 continue
@@ -249,6 +250,16 @@ class Follower:
                 accepted.append(frame)
         accepted.reverse()
         return accepted
+
+    def _outcome(self, port: int, outcome: int, data: bytes, frame: Frame | ParseError) -> None:
+        """What a port said of a frame, for those who want to know it before it is compared."""
+
+    def _frame(self, port: int, frame: Frame, now: int, expected: Trace) -> None:
+        self.met[Opcode(frame.opcode).name] += 1
+        take_frame(self.golden, port, frame, now, expected)
+
+    def _command(self, command: Command, now: int, expected: Trace) -> None:
+        take_command(self.golden, command, now, expected)
 
     def _timer(self, qp: int, now: int, expected: Trace) -> None:
         deadline = self.golden.deadline(qp)

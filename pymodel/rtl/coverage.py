@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from pymodel.base.errors import InputError
 from pymodel.base.toolpath import ROOT
@@ -48,6 +49,7 @@ _JSON = ROOT / "rtl_models" / "coverage.json"
 _PAGE = ROOT / "docs" / "rtl-coverage.md"
 _FOLDER = "rtl_models"  # what is covered: the RTL, and not the benches' wrappers
 _UNCOUNTED = ("csr/generated/", "formal/")
+_RUN = uuid4()  # of this process
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -204,7 +206,10 @@ def report(
 
 
 def keep_bins() -> None:
-    """Within the simulator: leave the hits of every point of cocotb-coverage for the report, if one is made."""
+    """Within the simulator: leave the hits of every point of cocotb-coverage for the report, if one is made.
+
+    They are those of all tests of the run so far; what an earlier call left is replaced.
+    """
     folder = os.environ.get(COVERAGE_FOLDER)
     if not folder:
         return
@@ -215,9 +220,7 @@ def keep_bins() -> None:
         for name, item in coverage_db.items()
         if isinstance(item, CoverPoint | CoverCross)
     }
-    descriptor, _ = tempfile.mkstemp(prefix="bins-", suffix=".json", dir=folder)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(found, file)
+    (Path(folder) / f"bins-{_RUN}.json").write_text(json.dumps(found), encoding="utf-8")
 
 
 def merge_bins(paths: Iterable[Path]) -> dict[str, dict[str, int]]:
