@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from pymodel.base.errors import InputError
@@ -38,9 +39,11 @@ __all__ = [
     "keep_bins",
     "merge",
     "read_counts",
+    "read_figures",
     "read_waivers",
     "report",
     "source_hash",
+    "stale",
 ]
 
 LINE_TARGET, FUNCTIONAL_TARGET, WAIVED_AT_MOST = 95, 90, 2  # per cent
@@ -238,9 +241,21 @@ def source_hash() -> str:
     """SHA-256 over RTL, benches and waivers: what the figures of the report stand for."""
     digest = hashlib.sha256()
     rtl = [path for path in (ROOT / _FOLDER).rglob("*.sv") if "formal" not in path.parts]
-    for path in sorted([*rtl, *(ROOT / "cocotb_tests").rglob("*.py"), WAIVERS]):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    benches = [path for kind in ("*.py", "*.sv") for path in (ROOT / "cocotb_tests").rglob(kind)]
+    for path in sorted([*rtl, *benches, WAIVERS]):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def read_figures(path: Path = _JSON) -> dict[str, Any]:
+    """The figures of the last report: `sources`, and per cent of lines, of waived lines, of bins and of toggles."""
+    figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return figures
+
+
+def stale(path: Path = _JSON) -> bool:
+    """True when RTL, benches or waivers have changed since the last report."""
+    return bool(read_figures(path)["sources"] != source_hash())
 
 
 def page(found: Report, waivers: Sequence[Waiver]) -> str:
@@ -249,6 +264,7 @@ def page(found: Report, waivers: Sequence[Waiver]) -> str:
         "# What the benches reach",
         "",
         "Written by `python -m pymodel.rtl.coverage` (nightly): every bench, built with Verilator's counters.",
+        "[rtl.md](rtl.md) says how it is measured.",
         "",
         "| | reached | of | | target |",
         "| --- | ---: | ---: | ---: | ---: |",
