@@ -10,8 +10,8 @@ module mrc_event_arbiter_bench
     input wire logic clk,
     input wire logic rst_n,
 
-    // ready, valid and number of the timer, then of the command, allow, valid and numbers of the ports
-    input wire logic [178:0] drive,
+    // ready, valid and number of the timer, then of the command, valid and numbers of the ports
+    input wire logic [170:0] drive,
 
     // event: valid, kind, port, now, qp, number; ready of timer, command and ports; tap: valid and tap_t
     output logic [133:0] sense
@@ -21,7 +21,7 @@ module mrc_event_arbiter_bench
 
   logic event_valid, timer_valid, timer_ready, command_valid, command_ready, event_ready;
   logic [15:0] timer_number, command_number, number;
-  logic [PORTS-1:0] allow, valid, ready;
+  logic [PORTS-1:0] valid, ready;
   logic [PORTS-1:0][15:0] numbers;
   rx_desc_t [PORTS-1:0] desc;
   command_t command;
@@ -30,7 +30,7 @@ module mrc_event_arbiter_bench
   tap_t tap;
   logic [TIME_W-1:0] unused_now;
 
-  assign {event_ready, timer_valid, timer_number, command_valid, command_number, allow, valid,
+  assign {event_ready, timer_valid, timer_number, command_valid, command_number, valid,
           numbers} = drive;
 
   always_comb begin
@@ -51,7 +51,6 @@ module mrc_event_arbiter_bench
       .desc_valid_i(valid),
       .desc_ready_o(ready),
       .desc_i(desc),
-      .desc_allow_i(allow),
       .timer_valid_i(timer_valid),
       .timer_ready_o(timer_ready),
       .timer_qp_i(timer_number),

@@ -4,7 +4,8 @@
 // Fair: ports and commands take turns, so whoever waits is next after at most PORTS events of the
 // others. Expiries go first. They cannot starve the rest: a quiet timer that expired stays silent
 // until another frame of its QP starts it, so there are never more of them than frames.
-// Latency: 1 clock from acceptance to event_valid_o. Throughput: an event each clock.
+// Latency: 1 clock from acceptance to event_valid_o. Throughput: an event each clock; commands are told
+// that they were accepted a clock later (command_ready_o), so one of them at most every 2 clocks.
 // Tap: every event's kind, source and clock, one clock after its acceptance, in the order of acceptance.
 
 `default_nettype none
@@ -19,8 +20,6 @@ module mrc_event_arbiter
     input  wire logic     [PORTS-1:0] desc_valid_i,
     output logic          [PORTS-1:0] desc_ready_o,
     input  wire rx_desc_t [PORTS-1:0] desc_i,
-    // The port's next descriptor may be accepted; once high, high until it is.
-    input  wire logic     [PORTS-1:0] desc_allow_i,
 
     input  wire logic               timer_valid_i,
     output logic                    timer_ready_o,
@@ -42,13 +41,13 @@ module mrc_event_arbiter
 
   localparam int unsigned SOURCES = PORTS + 1;  // the last one is the commands
 
-  logic [SOURCES-1:0] request, grant;
+  logic [SOURCES-1:0] request, grant, accepted;
   logic [PORT_W:0] source;
   logic take, granted, offered, accept;
   event_t chosen;
 
   assign offered = timer_valid_i || granted;
-  assign request = {command_valid_i, desc_valid_i & desc_allow_i};
+  assign request = {command_valid_i && !command_ready_o, desc_valid_i};
 
   mrc_arbiter #(
       .N(SOURCES)
@@ -63,10 +62,17 @@ module mrc_event_arbiter
   );
 
   assign timer_ready_o = take;
-  assign {command_ready_o, desc_ready_o} = grant & {SOURCES{take && !timer_valid_i}};
+  assign accepted = grant & {SOURCES{take && !timer_valid_i}};
+  assign desc_ready_o = accepted[PORTS-1:0];
   assign accept = take && offered;
 
-  // Both the way to the sources and the way back from the engine are long: a register cuts them.
+  // A register, as the way on to the registers of software is long.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) command_ready_o <= 1'b0;
+    else command_ready_o <= accepted[PORTS];
+  end
+
+  // The way back from the engine is long: a register cuts it.
   mrc_skid_buffer #(
       .WIDTH($bits(event_t))
   ) u_event (

@@ -10,9 +10,9 @@
 //
 // Throughput: an event each clock, over many QPs; of one QP one every SAME_QP_INTERVAL clocks. Replies
 // leave one a clock: two for an event that is answered by SACK and ACK, which wait in one place.
-// Latency, from acceptance, as long as nothing waits: 45 + SAME_QP_INTERVAL clocks to reply_valid_o,
-// 41 + SAME_QP_INTERVAL to the verdict. After reset the engine takes nothing until its tables are
-// clear: max(QPS, REGIONS, 64) clocks, and mrc_delivery's.
+// Latency, as long as nothing waits: a descriptor is accepted the clock after it came in; from acceptance
+// 45 + SAME_QP_INTERVAL clocks to reply_valid_o, 41 + SAME_QP_INTERVAL to the verdict. After reset the
+// engine accepts nothing until its tables are clear: max(QPS, REGIONS, 64) clocks, and mrc_delivery's.
 // Quiet timer: its expiry is accepted between the deadline and a scan period of max(QPS, 64) clocks
 // later, as long as nothing waits. A deadline is known 38 + SAME_QP_INTERVAL clocks after the packet
 // that set it was accepted; where the base RTT is shorter than that, it counts instead.
@@ -99,20 +99,40 @@ module mrc_responder
   end
 
   // ---------------------------------------------------------------- one order
-  logic [PORTS-1:0] allow, accepted;
+  logic [PORTS-1:0] allow, room, accepted, entered_valid, entered_ready;
+  rx_desc_t [PORTS-1:0] entered;
   logic timer_valid, timer_ready;
   logic [QP_ID_W-1:0] timer_qp;
   logic event_valid, event_ready;
   event_t next_event;
   logic [TIME_W-1:0] now;
 
+  // A descriptor comes in when there is a place for its verdict. The way to the ports is long, and so is
+  // that of the turns: registers cut them apart.
+  for (genvar p = 0; p < PORTS; p++) begin : gen_entry
+    assign desc_ready_o[p] = room[p] && allow[p];
+    assign accepted[p] = desc_valid_i[p] && desc_ready_o[p] && desc_i[p].payload_bytes != '0;
+
+    mrc_skid_buffer #(
+        .WIDTH($bits(rx_desc_t))
+    ) u_entry (
+        .clk_i,
+        .rst_ni,
+        .valid_i(desc_valid_i[p] && desc_ready_o[p]),
+        .ready_o(room[p]),
+        .data_i (desc_i[p]),
+        .valid_o(entered_valid[p]),
+        .ready_i(entered_ready[p]),
+        .data_o (entered[p])
+    );
+  end
+
   mrc_event_arbiter u_arbiter (
       .clk_i,
       .rst_ni,
-      .desc_valid_i,
-      .desc_ready_o,
-      .desc_i,
-      .desc_allow_i(allow),
+      .desc_valid_i(entered_valid),
+      .desc_ready_o(entered_ready),
+      .desc_i(entered),
       .timer_valid_i(timer_valid),
       .timer_ready_o(timer_ready),
       .timer_qp_i(timer_qp),
@@ -126,10 +146,6 @@ module mrc_responder
       .tap_valid_o,
       .tap_o
   );
-
-  for (genvar p = 0; p < PORTS; p++) begin : gen_accepted
-    assign accepted[p] = desc_valid_i[p] && desc_ready_o[p] && desc_i[p].payload_bytes != '0;
-  end
 
   // ---------------------------------------------------------------- without the QP's state
   logic work_valid, work_ready;

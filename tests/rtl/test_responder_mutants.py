@@ -9,7 +9,7 @@ import pytest
 from cocotb_tests import test_mrc_responder
 from tests.rtl.mutation import Bench, Patch, killed, without_place
 
-_ARBITER, _TABLES, _REGION, _LOOKUP, _RESPOND, _FORMAT, _TIMER, _VERDICTS = (
+_ARBITER, _TABLES, _REGION, _LOOKUP, _RESPOND, _FORMAT, _TIMER, _VERDICTS, _RESPONDER = (
     f"rtl_models/responder/mrc_{part}.sv"
     for part in (
         "event_arbiter",
@@ -20,6 +20,7 @@ _ARBITER, _TABLES, _REGION, _LOOKUP, _RESPOND, _FORMAT, _TIMER, _VERDICTS = (
         "reply_format",
         "quiet_timer",
         "verdict_queues",
+        "responder",
     )
 )
 _INTERVAL, _QPS, _WINDOW = test_mrc_responder.CONFIGURATIONS[0]
@@ -36,10 +37,11 @@ PATCHES = (
     # order
     Patch(
         "frames do not wait for room for their verdicts",
-        _ARBITER,
-        "{command_valid_i, desc_valid_i & desc_allow_i}",
-        "{command_valid_i, desc_valid_i}",
+        _RESPONDER,
+        "room[p] && allow[p]",
+        "room[p]",
     ),
+    Patch("a command is accepted twice", _ARBITER, "command_valid_i && !command_ready_o", "command_valid_i"),
     Patch("expiries do not go first", _ARBITER, "if (timer_valid_i) chosen.kind", "if (!granted) chosen.kind"),
     Patch("a verdict more than there are places", _VERDICTS, "(last && !accepted_i[p])", "last"),
     Patch("a place for a verdict is never given back", _VERDICTS, "verdict_valid_o[p] && verdict_ready_i[p]", "1'b0"),
