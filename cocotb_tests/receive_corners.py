@@ -185,7 +185,7 @@ class Corners(Scene):
             data = self.frame_of(
                 opcode, qp, rng.getrandbits(24), form, port=port, destination=wrong, op=op, outer_source=outer
             )
-            script.frames[port].append(Sent(data, gap=60))
+            script.frames[port].append(Sent(data, gap=30))
         return script
 
     # ------------------------------------------------------------------ windows
