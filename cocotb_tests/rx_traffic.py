@@ -189,8 +189,9 @@ class Traffic:
         rng = self.rng
         opcode = rng.choice(_WRITES if rng.random() < 0.6 else _OPCODES) if opcode is None else opcode
         shape = rng.choice((0, 1, 2, 2, 3)) if shape is None else shape
-        dscp = rng.choice(self.dscps) if dscp is None else dscp
         write = opcode in DATA_OPCODES
+        # A trim mark means something on a write alone.
+        dscp = rng.choice(self.dscps if write else range(64)) if dscp is None else dscp
         ts = rng.random() < 0.7 if ts is None else ts
         bth = Bth(
             opcode=opcode, se=rng.getrandbits(1), m=rng.getrandbits(1), p_key=rng.getrandbits(16),

@@ -68,7 +68,12 @@ OF_LOCK_STEP = (
     Patch("the outer length without the SRH", _OUTER, "+ {1'b0, srh.hdr_ext_len, 3'b000}", ""),
     Patch("short outer packets have room", _HEADERS, "fields_q.outer.room_bad || ", ""),
     # the beat before
-    Patch("the length has no bit for a header of IPv6", _HOLD, "REST_W = LENGTH_W + 2", "REST_W = LENGTH_W + 1"),
+    Patch(
+        "the length has no bit for a header of IPv6",
+        _HOLD,
+        "{2'b00, length} + (outer_i.ipv6 ? REST_W'(IPV6_BYTES) : '0)",
+        "{2'b00, length + (outer_i.ipv6 ? LENGTH_W'(IPV6_BYTES) : '0)}",
+    ),
     Patch("much link padding counts again", _HOLD, "rest_q[REST_W-1] ? rest_q : rest_q", "rest_q"),
     Patch("a beat waits for the next frame", _HOLD, "valid_q && (beat_o.last || valid_i)", "valid_q && valid_i"),
     Patch(
