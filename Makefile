@@ -28,7 +28,7 @@ rtl: venv-full  ## the cocotb tests alone; TEST=mrc_fifo one bench, WAVES=1 with
 	@WAVES=$(WAVES) $(BIN)/python -m pytest -m rtl $(if $(TEST),cocotb_tests/test_$(TEST).py,cocotb_tests tests/rtl) $(ARGS)
 
 rtl-report: venv-full  ## what the RTL costs: rtl_models/cost.json and the tables of docs/rtl.md
-	@$(BIN)/python -m pymodel.rtl.synthesis $(ARGS)
+	@$(BIN)/python -m pymodel.rtl.synthesis $(ARGS) && $(BIN)/python -m pymodel.rtl.leaf_cost
 
 lint: venv-full  ## ruff, mypy, Verible, verilator -Wall, p4c warnings as errors where p4c is there
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python scripts/lint_rtl.py && $(BIN)/python scripts/build_p4.py --check

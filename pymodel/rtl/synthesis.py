@@ -119,33 +119,17 @@ def cost(design: Design, alone: Sequence[str] = ()) -> Cost:
 
     Modules named in `alone`, each with the same parameters wherever it stands, are mapped once, by themselves.
     """
-    parameters = " ".join(f"-G {name}={value}" for name, value in sorted(design.parameters.items()))
-    files = " ".join(str(path) for path in design.paths())
-    keep = "--keep-hierarchy" if alone else ""
-    read = (
-        f"read_slang --top {design.top} {parameters} --ignore-assertions {keep} --blackboxed-module {_MEMORY} {files}"
-    )
+    read = read_command(design, keep=bool(alone))
     with tempfile.TemporaryDirectory(prefix="mrc-yosys-") as name:
         read_in, boxes, whole, mapped, longest = (
             Path(name) / file for file in ("read.json", "boxes.v", "whole.json", "mapped.json", "longest.txt")
         )
         run_yosys([read, f"write_json {read_in}"])
         modules = json.loads(read_in.read_text(encoding="utf-8"))["modules"]
-        shapes = sorted(
-            {
-                (_number(cell, "WIDTH"), _number(cell, "DEPTH"))
-                for module in modules.values()
-                for cell in module["cells"].values()
-                if cell["type"] == _MEMORY
-            }
-        )
-        boxes.write_text("\n".join(_box(*shape) for shape in shapes), encoding="utf-8")
         run_yosys(
             [
                 read,
-                f"read_verilog {boxes}",
-                # A module that is cut out has the ports of one of its instances; each shape gets its own.
-                *(f"chtype -set {_MEMORY}_{w}_{d} t:{_MEMORY} r:WIDTH={w} %i r:DEPTH={d} %i" for w, d in shapes),
+                *memories_cut_out(modules, boxes),
                 f"hierarchy -top {design.top}",
                 *(_mapped_alone(design.top, alone, sorted(modules)) if alone else _mapped_as_one(design.top)),
                 f"write_json {whole}",
@@ -156,17 +140,17 @@ def cost(design: Design, alone: Sequence[str] = ()) -> Cost:
             ]
         )
         cells = _module(whole, design.top)["cells"].values()
-        memories = [cell for cell in cells if cell["type"].startswith(_MEMORY + "_")]
+        memory_bits = [bits_of_memory(cell) for cell in cells]
         netlist = _module(mapped, design.top)
         lengths = re.findall(r"\(length=(\d+)\)", longest.read_text(encoding="utf-8"))
     types = [cell["type"] for cell in netlist["cells"].values()]
-    levels, levels_after_ram, deepest, deepest_after_ram = _depth(netlist)
+    levels, levels_after_ram, deepest, deepest_after_ram = depth(netlist)
     if [max(levels, levels_after_ram)] != [int(length) for length in lengths]:
         raise RuntimeError(f"depth {levels} and {levels_after_ram} behind a RAM, but Yosys' ltp says {lengths}")
     return Cost(
         luts=types.count("$lut"),
         flip_flops=sum("DFF" in cell_type for cell_type in types),
-        ram_bits=sum(_number(cell, "WIDTH") * _number(cell, "DEPTH") for cell in memories),
+        ram_bits=sum(memory_bits),
         levels=levels,
         levels_after_ram=levels_after_ram,
         deepest=deepest,
@@ -196,6 +180,40 @@ def _mapped_alone(top: str, units: Sequence[str], modules: Sequence[str]) -> lis
     ]
 
 
+def read_command(design: Design, *, keep: bool) -> str:
+    """The Yosys command that reads `design`, memories as black boxes; with `keep` its modules stay apart."""
+    parameters = " ".join(f"-G {name}={value}" for name, value in sorted(design.parameters.items()))
+    files = " ".join(str(path) for path in design.paths())
+    hierarchy = "--keep-hierarchy" if keep else ""
+    return (
+        f"read_slang --top {design.top} {parameters} --ignore-assertions {hierarchy} "
+        f"--blackboxed-module {_MEMORY} {files}"
+    )
+
+
+def memories_cut_out(modules: _Json, boxes: Path) -> list[str]:
+    """Yosys commands that give each shape of memory in `modules` a type of its own, whose ports go to the file `boxes`.
+
+    As it was read, a module that is cut out has the ports of one of its instances.
+    """
+    shapes = sorted(
+        {
+            (_number(cell, "WIDTH"), _number(cell, "DEPTH"))
+            for module in modules.values()
+            for cell in module["cells"].values()
+            if cell["type"] == _MEMORY
+        }
+    )
+    boxes.write_text("\n".join(_box(*shape) for shape in shapes), encoding="utf-8")
+    types = (f"chtype -set {_MEMORY}_{w}_{d} t:{_MEMORY} r:WIDTH={w} %i r:DEPTH={d} %i" for w, d in shapes)
+    return [f"read_verilog {boxes}", *types]
+
+
+def bits_of_memory(cell: _Json) -> int:
+    """What a cell holds, when it is a memory that was cut out; 0 for any other."""
+    return _number(cell, "WIDTH") * _number(cell, "DEPTH") if cell["type"].startswith(f"{_MEMORY}_") else 0
+
+
 def _box(width: int, depth: int) -> str:
     """The ports of a memory of this shape."""
     address = (depth - 1).bit_length()
@@ -217,8 +235,11 @@ def _number(cell: _Json, parameter: str) -> int:
     return int(cell["parameters"][parameter], 2)
 
 
-def _depth(netlist: _Json) -> tuple[int, int, str, str]:
-    """Return the LUTs on the longest path from a register or port, and from a RAM, and where the two end."""
+def depth(netlist: _Json) -> tuple[int, int, str, str]:
+    """Return the LUTs on the longest path from a register or port, and from a RAM, and where the two end.
+
+    Paths end at whatever is no LUT, and start behind it.
+    """
     driver = {c["connections"]["Y"][0]: c["connections"]["A"] for c in netlist["cells"].values() if c["type"] == "$lut"}
     # A RAM that was cut out has left its pins as ports, named after it.
     from_ram = {
@@ -226,6 +247,9 @@ def _depth(netlist: _Json) -> tuple[int, int, str, str]:
         for name, port in netlist["ports"].items()
         if port["direction"] == "input" and name.endswith("rdata_o")
         for bit in port["bits"]
+    }
+    from_ram |= {
+        bit for cell in netlist["cells"].values() if bits_of_memory(cell) for bit in cell["connections"]["rdata_o"]
     }
     nowhere = -1
     depths: dict[int | str, tuple[int, int]] = dict.fromkeys(("0", "1", "x", "z"), (nowhere, nowhere))
@@ -257,9 +281,9 @@ def _depth(netlist: _Json) -> tuple[int, int, str, str]:
         for bit in net["bits"]:
             names[bit] = min(names.get(bit, name), name, key=lambda known: (-known.count("."), len(known), known))
     ends = [
-        (net, names.get(cell["connections"]["Q"][0], "?"))
-        for cell in netlist["cells"].values()
-        if "DFF" in cell["type"]
+        (net, names.get(cell["connections"]["Q"][0], "?") if "DFF" in cell["type"] else name)
+        for name, cell in netlist["cells"].items()
+        if cell["type"] != "$lut"
         for pin, nets in cell["connections"].items()
         if pin not in ("C", "Q")
         for net in nets
