@@ -7,6 +7,7 @@ than 700 bytes. pytest builds each configuration and runs this same file in the 
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ MODULE = "cocotb_tests.test_mrc_rx"
 PACKETS = 50_000  # compared in each configuration
 PACKETS_IN_CI = 100_000
 ROUND = 5_000
+BLOCK = 24  # messages whose order is lost
 FULL_SHARE = 0.1  # of all frames, at least, carry a full MTU
 
 
@@ -116,7 +118,8 @@ async def message_sizes_R05(dut: Any) -> None:  # noqa: N802 - the id of the rep
 
 @cocotb.test()
 async def message_numbers_wrap(dut: Any) -> None:
-    """More than 2^16 messages, all with immediate, on one QP: MSN, RQMSN and numbers of receives wrap, PSNs too."""
+    """More than 2^16 messages, all with immediate, on one QP: MSN, RQMSN and numbers of receives wrap, PSNs too, and
+    what comes early stands across the wrap."""
     scene = Scene(7)
     tb = TB(dut, scene.world.config, options()["seed"])
     await tb.reset()
@@ -125,11 +128,18 @@ async def message_numbers_wrap(dut: Any) -> None:
     messages = (1 << 16) + 300
     while sender.msn != messages % (1 << 16) or tb.follower.met["success"] < messages - 100:
         script = Round(commands=[Command(Op.POST_RECEIVES, 9, 3000)])
+        block: list[Packet] = []
         for number in range(3000):
             sender.begin(0, immediate=True)
-            # Ports in turn and slow enough that no two are further apart than the window and the stash take.
-            script.frames[number % PORTS].append(Sent(scene.frame(sender, sender.new(), number % PORTS), gap=16))
-            if sender.msn == messages % (1 << 16) and tb.follower.met["success"] > 1 << 15:
+            block.append(sender.new())
+            done = sender.msn == messages % (1 << 16) and tb.follower.met["success"] > 1 << 15
+            if done or len(block) == BLOCK or number == 2999:
+                # Ports in turn and slow enough that no two are further apart than the window and the stash take.
+                scene.rng.shuffle(block)
+                for port, packet in zip(itertools.cycle(range(PORTS)), block, strict=False):
+                    script.frames[port].append(Sent(scene.frame(sender, packet, port), gap=16))
+                block = []
+            if done:
                 break
         await tb.play(script)
         assert tb.follower.golden.state(9) is State.READY
