@@ -74,6 +74,15 @@ def _common(leaf: str, *parts: str, depth: int, **parameters: int) -> Proof:
     return Proof(leaf, sources, depth, parameters)
 
 
+def _unit(leaf: str, *parts: str, depth: int, **parameters: int) -> Proof:
+    """Of a leaf `<unit>/<name>`; `parts` stand in common/ unless they name their unit."""
+    packages = ("mrc_pkg", "mrc_rx_pkg")
+    places = [part if "/" in part else f"common/{part}" for part in (*packages, *parts, leaf)]
+    name = leaf.partition("/")[2]
+    sources = (*(f"rtl_models/{place}.sv" for place in places), f"{_HARNESSES}{name}_proof.sv")
+    return Proof(name, sources, depth, parameters)
+
+
 _PSN_DECIDE = (
     f"{_COMMON}mrc_pkg.sv",
     *(f"{_COMMON}{name}.sv" for name in ("mrc_ram", "mrc_ram_forward")),
@@ -93,6 +102,16 @@ PROOFS: tuple[Proof, ...] = (
     # Two rounds: that none of its few bits overflows needs more invariants than induction is worth.
     replace(_common("mrc_counters", "mrc_ram", depth=14), induction=False),
     *(Proof("mrc_psn_decide", _PSN_DECIDE, 7, {"SAME_QP_INTERVAL": interval}) for interval in (1, 2)),
+    _unit("responder/mrc_region_check", depth=5, REGIONS=5),
+    _unit("reply/mrc_reply_turn", "mrc_ram", "mrc_ram_forward", "mrc_find_first", depth=10, QPS=4),
+    *(
+        _unit("responder/mrc_verdict_queues", "mrc_ram", "mrc_fifo", "mrc_stream_assert", depth=10, DEPTH=depth)
+        for depth in (2, 3)
+    ),
+    *(_unit("csr/mrc_row_shadow", "mrc_ram", depth=4, KIND=kind) for kind in (3, 0, 2)),
+    *(_unit("csr/mrc_row_shadow", "mrc_ram", depth=4, KIND=1, PORT=port) for port in (2, 5)),
+    _unit("rx/mrc_rx_hold", "rx/mrc_rx_port_pkg", depth=6),
+    _unit("responder/mrc_quiet_timer", "mrc_ram", "mrc_stream_assert", depth=8, QPS=4),
 )
 
 QUICK = ("mrc_stream_register", "mrc_skid_buffer", "mrc_ram_forward")
