@@ -264,7 +264,7 @@ def page(found: Report, waivers: Sequence[Waiver]) -> str:
         "# What the benches reach",
         "",
         "Written by `python -m pymodel.rtl.coverage` (nightly): every bench, built with Verilator's counters.",
-        "[rtl.md](rtl.md) says how it is measured.",
+        "[rtl.md](rtl.md) says how it is measured. The register file that PeakRDL generates is not counted.",
         "",
         "| | reached | of | | target |",
         "| --- | ---: | ---: | ---: | ---: |",

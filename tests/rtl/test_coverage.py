@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from cocotb_tests.coverage_group import Group
+from cocotb_tests.receive_coverage import CoveredFollower
+from cocotb_tests.receive_failures import FAULTS, Failures
+from cocotb_tests.receive_perfect import PerfectReceiver
+from cocotb_tests.receive_rows import QPS
+from cocotb_tests.receive_traffic import Traffic
 from pymodel.base.errors import InputError
+from pymodel.base.toolpath import ROOT
 from pymodel.bench.nightly import report_figure
 from pymodel.rtl import coverage
 from pymodel.rtl.build import COVERAGE_FOLDER, Design, build
-from pymodel.rtl.coverage import Point, Report, Waiver, merge, merge_bins, read_counts, read_waivers, report
+from pymodel.rtl.coverage import (
+    Point,
+    Report,
+    Waiver,
+    merge,
+    merge_bins,
+    read_counts,
+    read_figures,
+    read_waivers,
+    report,
+    stale,
+)
 from pymodel.rtl.simulate import simulate
 
 
@@ -94,6 +113,70 @@ def test_bins_of_several_runs_are_added(tmp_path: Path) -> None:
     assert merge_bins(sorted(tmp_path.iterdir())) == {"cp": {"a": 0, "b": 2}}
 
 
+def test_a_run_keeps_its_bins_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test of a run keeps those of all so far, and nothing is kept when nobody asks for it."""
+    coverage.keep_bins()
+    monkeypatch.setenv(COVERAGE_FOLDER, str(tmp_path))
+    group = Group("test_group", {"a": ("x", "y"), "b": (1, 2)}, {("a", "b"): (("y", 2),)})
+    group.sample(a="x", b=1)
+    coverage.keep_bins()
+    group.sample(b=2)
+    group.sample(a="y", b=1)
+    group.sample(a="y", b=2)
+    coverage.keep_bins()
+    lack = merge_bins(tmp_path.iterdir())
+    assert lack["test_group.a"] == {"x": 0, "y": -1}
+    assert lack["test_group.b"] == {"1": -1, "2": -1}
+    assert lack["test_group.a x b"] == {"('x', 1)": 0, "('x', 2)": 1, "('y', 1)": 0}
+    with pytest.raises(AssertionError, match="no such point"):
+        group.sample(c=1)
+
+
+@pytest.mark.slow
+def test_the_receive_side_is_sampled_at_every_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without RTL: random traffic, and failures by hand, on a perfect receiver hit most of what can happen, in every
+    group."""
+    monkeypatch.setenv(COVERAGE_FOLDER, str(tmp_path))
+    traffic, scene = Traffic(1), Failures(4)
+    qps = range(3, 3 + FAULTS + 2)
+    for world, scripts in (
+        (traffic.world, (traffic.opening(), traffic.next(2500), traffic.queries())),
+        (scene.world, (scene.opening({qp: scene.row(mtu=256) for qp in qps}), scene.failures(qps, 0))),
+    ):
+        follower, perfect = CoveredFollower(world.config, 1), PerfectReceiver(world.config, 1)
+        for script in scripts:
+            follower.follow(script, perfect.play(script, list(range(QPS))))
+    points = {name: lack for name, lack in merge_bins(tmp_path.iterdir()).items() if not name.startswith("test_group")}
+    hit = {name: sum(lacking <= 0 for lacking in lack.values()) for name, lack in points.items()}
+    assert [name for name, count in hit.items() if not count] == []
+    assert 0.5 < sum(hit.values()) / sum(map(len, points.values())) < 0.9  # chance alone does not get to everything
+
+
+def test_the_documentation_has_the_figures_of_the_last_report() -> None:
+    """They reach the targets, too."""
+    kept = read_figures()
+    text = (ROOT / "docs" / "rtl-coverage.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([a-z ]+) \| [0-9,]+ \| [0-9,]+ \| ([0-9.]+) % \|", text, re.M))
+    names = {
+        "lines": "line_percent",
+        "lines waived": "waived_percent",
+        "functional bins": "functional_percent",
+        "toggles": "toggle_percent",
+    }
+    assert rows == {name: f"{kept[figure]:.1f}" for name, figure in names.items()}
+    assert kept["line_percent"] >= coverage.LINE_TARGET
+    assert kept["functional_percent"] >= coverage.FUNCTIONAL_TARGET
+    assert kept["waived_percent"] <= coverage.WAIVED_AT_MOST
+
+
+def test_a_report_is_stale_when_its_sources_are_others(tmp_path: Path) -> None:
+    path = tmp_path / "coverage.json"
+    path.write_text(json.dumps({"sources": coverage.source_hash()}), encoding="utf-8")
+    assert not stale(path)
+    path.write_text(json.dumps({"sources": "0"}), encoding="utf-8")
+    assert stale(path)
+
+
 @pytest.mark.rtl
 @pytest.mark.slow
 def test_a_bench_with_coverage_leaves_counts_and_bins_C09(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802
@@ -119,5 +202,6 @@ def test_the_benches_reach_what_they_must() -> None:
     assert found.bin_percent >= coverage.FUNCTIONAL_TARGET, found.missed_bins
     assert found.line_percent >= coverage.LINE_TARGET, found.missed
     assert found.waived_percent <= coverage.WAIVED_AT_MOST
+    assert not stale()
     for name, value in (("lines", found.line_percent), ("bins", found.bin_percent), ("toggles", found.toggle_percent)):
         report_figure(f"coverage of {name}, per cent", f"{value:.1f}")
