@@ -176,6 +176,43 @@ async def illegal_accesses_answer_slverr_and_change_nothing(dut: Any) -> None:
     assert await tb.read("command.status") == 0
 
 
+async def by_hand(tb: TB, address: int, strobes: int, lead: int) -> int:
+    """Write ones, the address `lead` clocks ahead of the data or behind it, others on idle lines: the answer."""
+    dut = tb.dut
+    for name, value in (("awaddr", ADDRESS["rx.udp"]), ("wdata", 0), ("wstrb", 0xF ^ strobes)):
+        getattr(dut, f"s_axil_{name}").value = value
+    begin = {"aw": max(-lead, 0), "w": max(lead, 0)}
+    given = {"aw": {"awaddr": address}, "w": {"wdata": 0xFFFFFFFF, "wstrb": strobes}}
+    clock = 0
+    while given:
+        await FallingEdge(dut.clk_i)
+        for channel in (channel for channel, start in begin.items() if start == clock):
+            for name, value in {f"{channel}valid": 1, **given[channel]}.items():
+                getattr(dut, f"s_axil_{name}").value = value
+        await RisingEdge(dut.clk_i)
+        taken = [c for c in given if all(int(getattr(dut, f"s_axil_{c}{end}").value) for end in ("valid", "ready"))]
+        for channel in taken:
+            getattr(dut, f"s_axil_{channel}valid").value = 0
+            del given[channel]
+        clock += 1
+    return int((await tb.axil.write_if.b_channel.recv()).bresp)
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def address_and_data_in_any_order(dut: Any) -> None:
+    """Whichever comes first, they count together: part of a word and an unaligned one answer SLVERR."""
+    tb = TB(dut)
+    await tb.reset()
+    before = int(dut.rx_config_o.value)
+    for lead in range(-4, 5):
+        for address, strobes in ((0, 0b0001), (0, 0b0111), (1, 0xF), (2, 0xF), (3, 0xF)):
+            assert await by_hand(tb, ADDRESS["rx.udp"] + address, strobes, lead) == AxiResp.SLVERR, (lead, address)
+            assert int(dut.rx_config_o.value) == before
+        assert await by_hand(tb, ADDRESS["rx.ev"], 0xF, lead) == AxiResp.OKAY
+        assert int(dut.rx_config_o.value) == before | 1
+        await tb.reset()
+
+
 @cocotb.test()
 async def commands_reach_the_engine(dut: Any) -> None:
     """Each once, whole, and unchanged while it waits, whatever software writes meanwhile."""
@@ -461,11 +498,11 @@ async def warnings_are_errors_C04(dut: Any) -> None:  # noqa: N802 - the id of t
 
 
 SOURCES = read_file_list(ROOT / "rtl_models" / "csr" / "mrc_csr.f")
+MODULE = "cocotb_tests.test_mrc_csr"
+PARAMETERS = {"QPS": QPS, "REGIONS": REGIONS}
 
 
 @pytest.mark.rtl
 @pytest.mark.slow
 def test_registers(tmp_path: Path) -> None:
-    simulate(
-        build(Design("mrc_csr", SOURCES, {"QPS": QPS, "REGIONS": REGIONS})), "cocotb_tests.test_mrc_csr", tmp_path, {}
-    )
+    simulate(build(Design("mrc_csr", SOURCES, PARAMETERS)), MODULE, tmp_path, {})

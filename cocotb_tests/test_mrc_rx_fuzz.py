@@ -77,7 +77,7 @@ async def damaged(dut: Any) -> None:
         sent += script.count
         await tb.play(script, idle=0.05, stall=0.1, dma_stall=0.1, read=True)
         assert not tb.follower.met["success"]
-    assert all(count >= 3 for count in fuzz.met.values()), fuzz.met
+    assert all(count >= options()["each"] for count in fuzz.met.values()), fuzz.met
     add(frames=sent)
 
 
@@ -116,15 +116,27 @@ async def wrong_but_whole(dut: Any) -> None:
     assert [(answer.qp, answer.state, answer.cack) for answer in seen.trace.answers] == [
         (qp, State.READY, 4) for qp in QPS
     ]
-    assert all(count >= 3 for count in fuzz.met.values()), fuzz.met
+    assert all(count >= options()["each"] for count in fuzz.met.values()), fuzz.met
     add(frames=sent)
 
 
 # ---------------------------------------------------------------------- in pytest
 
 
+def run(folder: Path, interval: int, frames: int, each: int) -> None:
+    """`frames` frames, `interval` clocks between two events of a QP; each field is changed at least `each` times."""
+    figures = simulate(bench(interval), MODULE, folder, {"frames": frames, "each": each}, seed=4 + interval)
+    assert figures["frames"] >= frames
+
+
 @pytest.mark.rtl
 @pytest.mark.slow
-def test_frames_that_are_wrong(tmp_path: Path) -> None:
-    figures = simulate(bench(), MODULE, tmp_path, {"frames": FRAMES}, seed=5)
-    assert figures["frames"] >= FRAMES
+@pytest.mark.parametrize(("interval", "frames", "each"), [(1, FRAMES, 3), (2, FRAMES // 5, 1)])
+def test_frames_that_are_wrong(interval: int, frames: int, each: int, tmp_path: Path) -> None:
+    run(tmp_path, interval, frames, each)
+
+
+@pytest.mark.rtl
+@pytest.mark.nightly
+def test_as_many_at_the_other_interval(tmp_path: Path) -> None:
+    run(tmp_path, 2, FRAMES, 3)

@@ -82,9 +82,7 @@ JOBS: tuple[Job, ...] = (
     _rtl(
         "formal",
         ("test_formal", "formal_faults"),
-        "rtl_models/common/*.sv",
-        "rtl_models/responder/*.sv",
-        "rtl_models/formal/*",
+        *(f"rtl_models/{unit}/*.sv" for unit in ("common", "rx", "responder", "reply", "csr", "formal")),
         "pymodel/rtl/formal.py",
         _YOSYS,
     ),
@@ -94,7 +92,21 @@ JOBS: tuple[Job, ...] = (
     _rtl("mutants-responder", ("test_responder_mutants",), *_unit("responder", "responder")),
     _rtl("mutants-reply", ("test_reply_mutants",), *_unit("reply", "reply"), "cocotb_tests/*endpoint*"),
     _rtl("mutants-rx", ("test_rx_mutants",), *_unit("rx", "rx"), "cocotb_tests/test_mrc_icrc.py"),
-    Job("rtl-wraps", ("cocotb_tests",), ("rtl_models/responder/*.sv", "cocotb_tests/*.py", *_SIMULATION, *_MODEL)),
+    _rtl(
+        "mutants-csr",
+        ("test_csr_mutants",),
+        "rtl_models/common/*.sv",
+        "rtl_models/csr/**/*.sv",
+        "cocotb_tests/test_mrc_csr.py",
+        "tests/rtl/mutation.py",
+        *_SIMULATION,
+    ),
+    Job(
+        "rtl-wraps",
+        ("cocotb_tests/test_mrc_responder.py",),
+        ("rtl_models/responder/*.sv", "cocotb_tests/*.py", *_SIMULATION, *_MODEL),
+    ),
+    Job("rtl-fuzz", ("cocotb_tests/test_mrc_rx_fuzz.py",), _ASSEMBLED),
     _rtl("million", ("test_receive_million",), *_ASSEMBLED),
     _rtl("coverage", ("test_coverage",), *_ASSEMBLED, "rtl_models/coverage.waivers", "pymodel/rtl/coverage.py"),
 )
