@@ -327,8 +327,10 @@ class Traffic:
         fault(data, inner)
         if rng.random() < 0.2:
             self._any_byte(data, inner)
-        if rng.random() < 0.6:
-            data[-4:] = icrc(data[inner:-4]).to_bytes(4, "little")
+        # A fault may have made a short packet one of IPv6, whose headers are then not all there to be masked.
+        masked = (Ipv6.SIZE if data[inner] >> 4 == spec.IP_VERSION_6 else Ipv4.SIZE) + Udp.SIZE + Bth.SIZE
+        if rng.random() < 0.6 and len(data) - inner - spec.ICRC_BYTES >= masked:
+            data[-spec.ICRC_BYTES :] = icrc(data[inner : -spec.ICRC_BYTES]).to_bytes(spec.ICRC_BYTES, "little")
         return bytes(data)
 
     def any(self) -> bytes:
