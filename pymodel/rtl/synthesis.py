@@ -22,6 +22,7 @@ from typing import Any
 
 from pymodel.base.toolpath import ROOT
 from pymodel.rtl.build import Design, read_file_list
+from pymodel.rtl.latency import latency_of
 from pymodel.rtl.yosys import run_yosys
 
 __all__ = [
@@ -71,6 +72,8 @@ _MAPPED_ALONE: Mapping[str, tuple[str, ...]] = {
 _NS_PER_LEVEL = 0.4
 _NS_OF_A_RAM = 1.5
 _MEMORY = "mrc_ram"
+_PORT = "rx/mrc_rx_port"
+_PORTS = 8
 
 _Json = Mapping[str, Any]
 
@@ -325,6 +328,18 @@ def _row(parameters: Mapping[str, int], found: Cost) -> str:
     return " | ".join([names, *(f"{count:,}" for count in counts), f"{found.clock_mhz} MHz", f"`{found.critical}`"])
 
 
+def _store_and_forward(port: Cost) -> list[str]:
+    """What it costs that nothing of a frame takes effect before its ICRC is known good."""
+    descriptor = latency_of("rx_port: last beat to descriptor")
+    beat = latency_of("rx_port: verdict to first beat")
+    return [
+        f"The RAM is what store and forward takes, payloads, descriptors and verdicts: {port.ram_bits:,} bits a port,",
+        f"{_PORTS * port.ram_bits:,} for {_PORTS}. It adds to a frame's latency the frame's own length, a clock a beat, from",
+        f"its last beat {descriptor} clocks to the descriptor, or one more, and from the verdict {beat} to the first beat",
+        "of the payload.",
+    ]
+
+
 def page(costs: Mapping[str, Any]) -> str:
     """The figures as Markdown."""
     lines = [
@@ -341,6 +356,8 @@ def page(costs: Mapping[str, Any]) -> str:
             lines += ["", f"## `{unit}`", "", "| " + " | ".join(head) + " |"]
             lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
             lines += [f"| {_row(row['parameters'], Cost(**row['cost']))} |" for row in costs[unit]["rows"]]
+            if unit == _PORT:
+                lines += ["", *_store_and_forward(Cost(**costs[unit]["rows"][0]["cost"]))]
     return "\n".join(lines) + "\n"
 
 
