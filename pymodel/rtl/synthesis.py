@@ -334,8 +334,8 @@ def _store_and_forward(port: Cost) -> list[str]:
     beat = latency_of("rx_port: verdict to first beat")
     return [
         f"The RAM is what store and forward takes, payloads, descriptors and verdicts: {port.ram_bits:,} bits a port,",
-        f"{_PORTS * port.ram_bits:,} for {_PORTS}. It adds to a frame's latency its own length, a clock a beat; from its",
-        f"last beat {descriptor} clocks to the descriptor, or one more; and {beat} from the verdict to the payload's",
+        f"{_PORTS * port.ram_bits:,} for {_PORTS}. It adds to a frame's latency its own length, a clock a beat; from",
+        f"its last beat {descriptor} clocks to the descriptor, or one more; and {beat} from the verdict to the payload's",
         "first beat.",
     ]
 
