@@ -52,6 +52,8 @@ class Log:
 
     taps: list[Tap] = field(default_factory=list)
     tap_clocks: list[int] = field(default_factory=list)
+    entered: list[int] = field(default_factory=list)
+    """Clocks in which descriptors were taken."""
     replies: list[Seen] = field(default_factory=list)
     queries: list[Seen] = field(default_factory=list)
     cqes: list[Seen] = field(default_factory=list)
@@ -151,6 +153,7 @@ class TB:
                 for port in range(PORTS):
                     if accepted >> port & 1:
                         taken[port] += 1
+                        log.entered.append(self.clock)
                         resting[port] = rng.random() < pace.idle
             if drive & COMMAND_VALID and sense & _COMMAND_READY:
                 done += 1

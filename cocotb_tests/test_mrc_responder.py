@@ -262,6 +262,7 @@ async def answers_to_nothing_leave_it_idle_R10(dut: Any) -> None:  # noqa: N802 
     follower.follow(spread(strays + strays[:50]), log)
     script = spread([peer.packet(qp, 16) for qp in peer.qps])
     log = await tb.run(script)
+    assert log.taps[0].now + log.offset - log.entered[0] == latency_of("responder: descriptor to event")
     assert log.replies[0].clock - log.offset - log.taps[0].now == reply_latency(options()["interval"])
     follower.follow(script, log)
     follower.check_counts(tb.counts())

@@ -335,8 +335,8 @@ def _store_and_forward(port: Cost) -> list[str]:
     return [
         f"The RAM is what store and forward takes, payloads, descriptors and verdicts: {port.ram_bits:,} bits a port,",
         f"{_PORTS * port.ram_bits:,} for {_PORTS}. It adds to a frame's latency its own length, a clock a beat; from",
-        f"its last beat {descriptor} clocks to the descriptor, or one more; and {beat} from the verdict to the payload's",
-        "first beat.",
+        f"its last beat {descriptor} clocks to the descriptor, or one more; from the verdict {beat} to the first beat",
+        "of the payload.",
     ]
 
 
