@@ -109,7 +109,8 @@ PROOFS: tuple[Proof, ...] = (
         for depth in (2, 3)
     ),
     *(_unit("csr/mrc_row_shadow", "mrc_ram", depth=4, KIND=kind) for kind in (3, 0, 2)),
-    *(_unit("csr/mrc_row_shadow", "mrc_ram", depth=4, KIND=1, PORT=port) for port in range(8)),
+    # Port 0 last, for faults are tried on the last: with 7 the solver does not find some in minutes.
+    *(_unit("csr/mrc_row_shadow", "mrc_ram", depth=4, KIND=1, PORT=port) for port in reversed(range(8))),
     _unit("rx/mrc_rx_hold", "rx/mrc_rx_port_pkg", depth=6),
     _unit("responder/mrc_quiet_timer", "mrc_ram", "mrc_stream_assert", depth=8, QPS=4),
 )
