@@ -52,37 +52,57 @@ def _place(module: str) -> str:
     return re.sub(r"\[\d+\]", "[]", module)
 
 
+def _pattern(module: str) -> str:
+    """A pattern of Yosys for this name alone: brackets would be one themselves."""
+    return re.sub(r"[][]", "?", module)
+
+
+def _map_alone(module: str, netlist: Path) -> list[str]:
+    """Yosys commands that map `module`, and leave of all others their ports."""
+    return [
+        "design -load all",
+        f"select -set others * {_pattern(module)} %d",
+        "blackbox @others",
+        f"hierarchy -top {module}",
+        f"synth -lut 6 -noalumacc -top {module}",
+        f"write_json {netlist}",
+    ]
+
+
 def leaves(design: Design) -> list[Leaf]:
     """Map every module of `design` apart. Takes a minute or two; RuntimeError when Yosys does not accept it."""
     read = read_command(design, keep=True)
     with tempfile.TemporaryDirectory(prefix="mrc-yosys-") as name:
-        read_in, boxes, mapped = (Path(name) / file for file in ("read.json", "boxes.v", "mapped.json"))
+        folder = Path(name)
+        read_in, boxes = folder / "read.json", folder / "boxes.v"
         run_yosys([read, f"write_json {read_in}"])
         modules = json.loads(read_in.read_text(encoding="utf-8"))["modules"]
         places = Counter(map(_place, modules))
         first: dict[str, str] = {}
         for module in sorted(modules):
             first.setdefault(_place(module), module)
+        named = [module for module in first.values() if "$" in module or module == design.top]  # and not the memory
         run_yosys(
             [
                 read,
                 *memories_cut_out(modules, boxes),
-                # Brackets would be a pattern.
-                *(
-                    f"chtype -set {first[_place(module)]} t:{re.sub(r'[][]', '?', module)}"
-                    for module in modules
-                    if "[" in module
-                ),
+                *(f"chtype -set {first[_place(module)]} t:{_pattern(module)}" for module in modules if "[" in module),
                 f"hierarchy -top {design.top}",
-                f"synth -lut 6 -noalumacc -top {design.top}",
-                f"write_json {mapped}",
+                "design -save all",
+                *(
+                    command
+                    for number, module in enumerate(named)
+                    for command in _map_alone(module, folder / str(number))
+                ),
             ]
         )
-        netlists = json.loads(mapped.read_text(encoding="utf-8"))["modules"]
+        netlists = {
+            module: json.loads((folder / str(number)).read_text(encoding="utf-8"))["modules"][module]
+            for number, module in enumerate(named)
+        }
     found = []
-    for place, module in first.items():
-        if "$" not in module and module != design.top:
-            continue  # the memory itself
+    for module in named:
+        place = _place(module)
         cells = netlists[module]["cells"].values()
         levels, levels_after_ram, _, _ = depth(netlists[module])
         found.append(
