@@ -214,7 +214,9 @@ def memories_cut_out(modules: _Json, boxes: Path) -> list[str]:
 
 def bits_of_memory(cell: _Json) -> int:
     """What a cell holds, when it is a memory that was cut out; 0 for any other."""
-    return _number(cell, "WIDTH") * _number(cell, "DEPTH") if cell["type"].startswith(f"{_MEMORY}_") else 0
+    if not re.fullmatch(rf"{_MEMORY}_\d+_\d+", cell["type"]):
+        return 0
+    return _number(cell, "WIDTH") * _number(cell, "DEPTH")
 
 
 def _box(width: int, depth: int) -> str:
